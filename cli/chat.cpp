@@ -110,7 +110,7 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
             show_answer(talk);
             say_replaced(tokenizer);
             say_limits(talk, forgotten);
-        } catch (const BadInput& e) {  // go on with the next line
+        } catch (const BadInput& e) {  // continue with the next line
             say(fmt::format("inkling: {}", e.what()));
         }
         if (terminal && signal == SIGINT) forget_signal();

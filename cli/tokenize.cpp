@@ -39,7 +39,7 @@ void require_file(const TokenizeArguments& args, const char* what) {
     if (args.file.empty()) throw Usage(fmt::format("{} is required: give -f FILE, or -f - for standard input", what));
 }
 
-// For messages.
+// The name of the source in messages.
 std::string source_of(const TokenizeArguments& args) { return args.file == "-" ? "standard input" : args.file; }
 
 int learn(const TokenizeArguments& args) {

@@ -150,7 +150,7 @@ void Module<T>::freeze(const std::function<bool(const std::string& name)>& which
     }});
 }
 
-// As PyTorch prints modules:
+// In PyTorch's format:
 //   Sequential(  # 105 parameters
 //     (0-1): 2 x Linear(weight (8, 2), bias (8,))  # 24 each
 //     (2): Linear(weight (7, 8), bias (1,) frozen)  # 57

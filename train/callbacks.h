@@ -19,7 +19,7 @@ namespace inkling::train {
 
 class CheckpointSaver : public Callback {
   public:
-    // Writes the folder's config.toml. `metrics`, if any, is told of each checkpoint.
+    // Writes the folder's config.toml. Reports each checkpoint to `metrics`, if any.
     CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
                     MetricsFile* metrics = nullptr);
     void checkpoint_wanted(TrainingLoop& loop) override;

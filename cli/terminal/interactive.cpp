@@ -71,7 +71,7 @@ int write_interactively(generate::Sequence text, const std::shared_ptr<const mod
             text.add(*line);
             write(*line, true);
             say_replaced(tokenizer);   // after the text, which continues the typed line
-        } catch (const BadInput& e) {  // go on with the next line
+        } catch (const BadInput& e) {  // continue with the next line
             say(fmt::format("inkling: {}", e.what()));
         }
         going = go_on();
