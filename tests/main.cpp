@@ -30,7 +30,7 @@ struct CountTests : Listener {
 };
 CATCH_REGISTER_LISTENER(CountTests)
 
-// Tests sync many small files, for which a disk takes a hundred times as long as memory does.
+// Tests sync many small files, which takes a hundred times longer on a disk than in memory.
 void keep_files_in_memory() {
     constexpr const char* kMemory = "/dev/shm";
     std::error_code error;

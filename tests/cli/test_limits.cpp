@@ -17,7 +17,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// As RLIMIT_NPROC does, which root is not held to: clone fails with EAGAIN.
+// Makes clone fail with EAGAIN, like RLIMIT_NPROC, which does not apply to root.
 void no_threads() {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

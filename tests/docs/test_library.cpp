@@ -18,7 +18,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// What f writes to std::cout.
+// The text that f writes to std::cout.
 template <class F>
 std::string printed(const F& f) {
     std::ostringstream text;

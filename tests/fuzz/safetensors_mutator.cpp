@@ -46,7 +46,7 @@ Json odd_value(Random& random) {
     return values[pick(random, std::size(values))];
 }
 
-// Places and sizes as the format wants them, in the order of the header; the data is cut or grown to fit.
+// Sets valid offsets and sizes, in the order of the header, and cuts or extends the data to fit.
 void lay_out(Json& header, std::string& data) {
     std::uint64_t at = 0;
     for (auto& [name, info] : header.items()) {

@@ -8,7 +8,7 @@ using inkling::generate::StopTexts;
 
 namespace {
 
-// What is shown of `text`, given in pieces of n bytes.
+// The shown part of `text`, which arrives in pieces of n bytes.
 std::string shown(const std::vector<std::string>& stops, const std::string& text, std::size_t n) {
     StopTexts stop(stops);
     std::string out;

@@ -13,7 +13,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// The module's parameters but those named in `without`, and `more` tensors of zeros.
+// The module's parameters except those named in `without`, and `more` tensors of zeros.
 void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
                  const std::vector<std::string>& without = {}) {
     formats::SafetensorsWriter out;

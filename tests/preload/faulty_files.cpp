@@ -21,7 +21,7 @@
 
 namespace {
 
-// The code of the program, and of its library where that is shared.
+// The code of the program, and of its library if that is shared.
 struct Range {
     std::uintptr_t begin, end;
 } code[2] = {};

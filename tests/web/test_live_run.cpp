@@ -24,7 +24,7 @@ train::TrainOptions many_steps(std::size_t steps) {
 
 int port_of(const web::LiveRun& live) { return std::stoi(live.url().substr(live.url().rfind(':') + 1)); }
 
-// The seconds that training gives to what callbacks are asked for.
+// Measures the seconds that training spends on requests to callbacks.
 struct Timed : train::Callback {
     explicit Timed(web::LiveRun& of) : live(of) {}
     void step_done(train::TrainingLoop& loop) override {

@@ -9,8 +9,8 @@ using namespace inkling::testing;
 namespace {
 
 struct ScheduledPrompt {
-    // One token after a prompt of five, through a model of three layers. `asked` is called before each layer, with how
-    // often it was called before; true: the client is gone.
+    // One token after a prompt of five, with a model of three layers. Calls `asked` before each layer, with the number
+    // of earlier calls; true means that the client is gone.
     explicit ScheduledPrompt(std::function<bool(std::size_t)> asked) {
         models::Transformer<float> model(gpt2_shape(37, 3, 3, 48, 24, 0.0, true));
         model.eval();

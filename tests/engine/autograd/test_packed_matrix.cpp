@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<WeightType> kPacked = {WeightType::bf16, WeightType::q8_0};
 
-// The same numbers, not packed.
+// The same numbers, unpacked.
 template <class T>
 Tensor<T> widened(const Tensor<T>& packed) {
     REQUIRE(packed.packed());

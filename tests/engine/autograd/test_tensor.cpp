@@ -11,7 +11,7 @@ namespace {
 
 Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
 
-// x, but backward throws as long as *broken.
+// The identity, whose backward throws while *broken is true.
 Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& broken) {
     return record("breakable", x.value(), inputs(x), [broken](const Array<double>& dy, Gradients<double>& grads) {
         check(!*broken, "breakable: broken");

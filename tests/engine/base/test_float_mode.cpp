@@ -12,7 +12,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// What programs that are built with -ffast-math do when they start.
+// Sets FTZ and DAZ, as programs built with -ffast-math do when they start.
 struct SmallNumbersAreZero {
     FloatMode before = FloatMode::current();
     SmallNumbersAreZero() { before.flushing().set(); }

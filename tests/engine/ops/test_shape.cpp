@@ -17,7 +17,7 @@ Array<double> counting(const Shape& shape) {
     return a;
 }
 
-// Split by slices that are copied: the slow twin of split().
+// Splits by copied slices: the slow twin of split().
 template <class T>
 std::vector<Tensor<T>> split_by_copies(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
     std::vector<Tensor<T>> pieces;

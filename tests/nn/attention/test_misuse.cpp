@@ -15,7 +15,7 @@ namespace {
 
 Tensor<float> zeros(const Shape& shape) { return Tensor<float>(Array<float>(shape, 0.0f)); }
 
-// f() throws an Error whose message has all of the texts.
+// Requires that f() throws an Error whose message contains all of the texts.
 template <class F>
 void check_refused(const F& f, const std::vector<std::string>& texts) {
     const std::string message = error_of<Error>(f);

@@ -10,7 +10,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Two layers with the same parameters, of which one drops; run(layer, &random) gives output and weights.
+// Two layers with the same parameters, one with dropout; run(layer, &random) gives output and weights.
 template <class Layer, class Run>
 void check_dropout(Layer dropping, Layer plain, const Run& run) {
     auto from = plain.parameters(), to = dropping.parameters();
