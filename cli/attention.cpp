@@ -116,7 +116,7 @@ int show_attention(const AttentionArguments& args) {
                                 : format == "json" ? web::attention_json(map)
                                                    : in_terminal(map, only, terminal);
     if (to_stdout) {
-        print_codes(content);  // labels are visible() already
+        print_codes(content);  // labels are already visible()
         if (nothing_asked)
             std::fprintf(stderr, "this is one of %zu heads: another with --head LAYER.HEAD, all with --out FILE.html\n",
                          layers * heads);

@@ -23,7 +23,7 @@ struct Preset {
     std::size_t n_layer, n_head, n_embd, block_size, batch_size, vocab_size;
     std::string arch = "gpt2";
     std::size_t n_kv_head = 0, n_inner = 0;
-    bool tied_head = false;  // where the family usually has a head of its own
+    bool tied_head = false;  // in a family that usually has an untied head
 };
 
 const std::map<std::string, Preset> kPresets = {
@@ -34,7 +34,7 @@ const std::map<std::string, Preset> kPresets = {
     {"smollm2", {30, 9, 576, 256, 2, 49152, "llama", 3, 1536, true}},  // SmolLM2-135M
 };
 
-const std::vector<std::string> kPresetNames = {"micro", "tiny", "small", "gpt2", "smollm2"};  // the smallest first
+const std::vector<std::string> kPresetNames = {"micro", "tiny", "small", "gpt2", "smollm2"};  // smallest first
 
 struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
@@ -44,9 +44,9 @@ struct BenchArguments {
     bool profile = false, checkpoint = false, json = false;
 };
 
-constexpr std::size_t kTokens = 200'000;  // of the text
+constexpr std::size_t kTokens = 200'000;  // in the text
 
-// Of several processes, together they train on the preset's batch.
+// Several processes share the preset's batch.
 nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads,
                              distributed::Processes* processes) {
     if (args.block_size) p.block_size = args.block_size;
@@ -87,7 +87,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
         const double start = seconds_now();
         training.run(step);
         const double seconds = seconds_now() - start;
-        if (step < 3) continue;  // while buffers and primitives are made
+        if (step < 3) continue;  // these create buffers and primitives
         times.push_back(seconds);
         total += seconds;
     }
@@ -95,7 +95,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     const double median = times[times.size() / 2];
     const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size);
     const double flops = train::training_flops(architecture, B * T);
-    rusage usage{};  // before the profile, which measures the machine with large arrays
+    rusage usage{};  // before the profile, which allocates large arrays
     getrusage(RUSAGE_SELF, &usage);
     std::string table;
     if (args.profile) table = profile_table([&] { training.run(step++); }, args.seconds, options.precision);

@@ -14,7 +14,7 @@
 namespace inkling::cli {
 namespace {
 
-// The shortest of several runs.
+// The shortest time of several runs.
 template <class F>
 double best_time(const F& run) {
     double best = 1e30;

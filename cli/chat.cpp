@@ -1,4 +1,4 @@
-// inkling chat: a conversation in the terminal, or, with --json, of a program
+// inkling chat: a conversation in a terminal, or with a program (--json)
 #include <unistd.h>
 
 #include <csignal>
@@ -34,7 +34,7 @@ struct ChatArguments {
     CLI::Option *seed = nullptr, *max_tokens = nullptr;
 };
 
-// Hands on the answer as it comes; Ctrl-C ends it.
+// Passes the answer on as it is generated; Ctrl-C ends it.
 void write_answer(Conversation& talk, const std::function<void(const std::string& piece)>& take) {
     const std::atomic<int>& signal = catch_signals();
     while (!talk.finished()) {
@@ -48,7 +48,7 @@ void write_answer(Conversation& talk, const std::function<void(const std::string
     }
 }
 
-// Prints the answer as it comes; a terminal shows no word in two parts.
+// Prints the answer as it is generated; on a terminal, wraps it at words.
 void show_answer(Conversation& talk) {
     if (!isatty(STDOUT_FILENO)) {
         write_answer(talk, [](const std::string& piece) { print(piece); });
@@ -60,7 +60,7 @@ void show_answer(Conversation& talk) {
     print("\n");
 }
 
-// What the user should know of the last answer.
+// Reports how the context or a limit affected the last answer.
 void say_limits(const Conversation& talk, std::size_t& forgotten) {
     const generate::FinishReason why = talk.text().finish_reason();
     if (talk.full())
@@ -86,13 +86,13 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     while (true) {
         const std::optional<std::string> line = lines.next(message.empty() ? kChatPrompt : ". ");
         if (!line && terminal) std::fputc('\n', stderr);
-        if (!line && terminal && signal == SIGINT) {  // this line is dropped; Ctrl-D ends
+        if (!line && terminal && signal == SIGINT) {  // drop this line; Ctrl-D ends
             forget_signal();
             message.clear();
             continue;
         }
         if (!line) break;
-        if (terminal && signal == SIGINT) forget_signal();  // it came before the line
+        if (terminal && signal == SIGINT) forget_signal();  // from before this line
         if (line->ends_with('\\')) {
             message += line->substr(0, line->size() - 1) + "\n";
             continue;
@@ -110,7 +110,7 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
             show_answer(talk);
             say_replaced(tokenizer);
             say_limits(talk, forgotten);
-        } catch (const BadInput& e) {  // the next line may be better
+        } catch (const BadInput& e) {  // continue with the next line
             say(fmt::format("inkling: {}", e.what()));
         }
         if (terminal && signal == SIGINT) forget_signal();
@@ -119,7 +119,7 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     return signal == 0 || (terminal && signal == SIGINT) ? 0 : 128 + signal;
 }
 
-// {"content": "..."}: a message more; {"messages": [...]}: all of a conversation; each is answered.
+// {"content": "..."} adds a message; {"messages": [...]} replaces the conversation. Both get an answer.
 void take_json(const std::string& line, Conversation& talk, const std::string& system) {
     const nlohmann::json j = formats::parse_json(line, "the line", 32);
     check<BadInput>(j.is_object() && j.contains("content") + j.contains("messages") == 1,

@@ -15,7 +15,7 @@ namespace inkling::cli {
 namespace {
 
 std::atomic<int> received_signal = 0;
-std::atomic<bool> flag_is_polled = false;  // else a signal ends the program at once
+std::atomic<bool> flag_is_polled = false;  // if false, a signal ends the program at once
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
               "a signal handler may not lock");
 
@@ -42,7 +42,7 @@ void end_on_signals() {
     sigaction(SIGTERM, &action, nullptr);
     struct sigaction hang_up {};
     sigaction(SIGHUP, nullptr, &hang_up);
-    if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup has it ignored
+    if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup ignores it
 }
 
 const std::atomic<int>& catch_signals() {
@@ -59,7 +59,7 @@ void until_signal(const std::function<void()>& work) {
     const Interruptible scope([&signal = catch_signals()] { return signal != 0; });
     try {
         work();
-    } catch (const Interrupted&) {  // whoever called looks at the signal
+    } catch (const Interrupted&) {  // the caller checks the signal
     }
 }
 
@@ -114,8 +114,7 @@ void print_codes(const std::string& text) {
     for (std::size_t i = 0; written && i < text.size();) {
         const ssize_t n = write(STDOUT_FILENO, text.data() + i, text.size() - i);
         if (n >= 0) i += static_cast<std::size_t>(n);
-        written =
-            n >= 0 || errno == EINTR;  // a signal while a terminal or a pipe is full: the rest is due all the same
+        written = n >= 0 || errno == EINTR;  // after a signal, write the rest
     }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
 }

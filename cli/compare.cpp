@@ -24,11 +24,11 @@ namespace inkling::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Flags = std::map<std::string, std::vector<std::string>>;  // as run_train() takes them
+using Flags = std::map<std::string, std::vector<std::string>>;  // arguments of run_train()
 using nlohmann::ordered_json;
 
-constexpr double kSure = 0.01;          // p below which a difference is real
-constexpr std::size_t kLeastSeeds = 3;  // before anything is decided
+constexpr double kSure = 0.01;          // a difference with a lower p is real
+constexpr std::size_t kLeastSeeds = 3;  // needed for a decision
 
 struct CompareArguments {
     std::vector<std::string> files;
@@ -36,11 +36,11 @@ struct CompareArguments {
     std::size_t max_seeds = 10;
     bool json = false;
     TrainArguments train;
-    std::vector<std::pair<std::string, const CLI::Option*>> flags;  // that hold for all runs
+    std::vector<std::pair<std::string, const CLI::Option*>> flags;  // for all runs
 };
 
-// Of the differences b - a of runs with the same seeds: their mean, its 95% confidence interval, and the paired
-// t-test's p.
+// The mean of the differences b - a of runs with the same seeds, its 95% confidence interval, and p of the paired
+// t-test.
 struct Difference {
     double mean = 0, low = 0, high = 0, p = 1;
     bool decided = false;
@@ -66,7 +66,7 @@ Difference difference(const std::vector<double>& a, const std::vector<double>& b
     return d;
 }
 
-// The loss that a run ends with; one that had ended before has it in its checkpoint.
+// Keeps a run's final loss. A run that had already ended has it from its checkpoint.
 struct Ending : train::Callback {
     double loss = std::nan("");
     void stopped(train::TrainingLoop& loop) override { loss = loop.state().val_loss; }
@@ -78,11 +78,11 @@ class Comparison {
         for (const auto& [name, option] : args.flags)
             if (option->count() > 0) common_[name] = option->results();
         const auto has = [&](const char* flag) { return common_.contains(flag); };
-        if (!has("recipe"))  // as `train` has it
+        if (!has("recipe"))  // the default of `train`
             common_["recipe"] = {train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name};
         for (const std::string& file : args.files) {
             train::TrainOptions options;
-            const std::set<std::string> given =  // a mistake is said before any run
+            const std::set<std::string> given =  // report mistakes before any run
                 train::about_settings([&] { return train::read_toml(file, options); });
             const auto limits = [&](const char* flag) { return has(flag) || given.contains(flag); };
             if (!limits("max-flops") && !limits("max-iters") && !limits("max-time"))
@@ -117,7 +117,7 @@ class Comparison {
         return fs::path(args_.out) / fmt::format("{}-seed-{}", names_[i], seed);
     }
 
-    // The runs that an earlier start has finished.
+    // Reads the runs that an earlier start has finished.
     void read_results() {
         std::error_code error;
         fs::create_directories(args_.out, error);
@@ -182,7 +182,7 @@ class Comparison {
                                         : names_[a] + " is better");
     }
 
-    // The curves of all runs. Those whose folder is gone are left out.
+    // Writes the page with the curves of all runs whose folders still exist.
     void write_page() const {
         web::RunDataOptions shown;
         shown.max_points = 1000, shown.tokenizer = false;
@@ -231,9 +231,9 @@ class Comparison {
 
     const CompareArguments& args_;
     Flags common_;
-    std::vector<std::string> names_, settings_;  // of each file
-    std::vector<std::vector<double>> losses_;    // of each file, by seed
-    std::string done_;                           // the lines of results()
+    std::vector<std::string> names_, settings_;  // per file
+    std::vector<std::vector<double>> losses_;    // per file, by seed
+    std::string done_;                           // lines of results()
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// inkling data: the built-in corpus, and questions about it
+// inkling data: prints the built-in corpus, or questions about it
 #include "cli/common.h"
 #include "data/examples.h"
 #include "data/stories/stories.h"

@@ -42,7 +42,7 @@ void require_finite(const EvalArguments& args, double loss) {
                     args.model.name(), loss);
 }
 
-// work(progress), where progress(done) shows how far it is, and is false once a signal has come.
+// Calls work(progress); progress(done) shows the progress and returns false after a signal.
 template <class Work>
 auto watched(const std::string& what, const Work& work) {
     const std::atomic<int>& signal = catch_signals();
@@ -58,35 +58,35 @@ std::string evaluating(std::size_t tokens) { return fmt::format("evaluating {}",
 // Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
 // stories that it was not trained on with their entropy.
 int evaluate_stories(const EvalArguments& args) {
-    constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
-    constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
+    constexpr std::uint64_t kFresh = 2;      // the corpus has seed 1
+    constexpr std::size_t kBytes = 400'000;  // enough: the entropy of such texts varies by 0.2%
     const models::LoadedModel loaded = args.load();
-    const auto& model = loaded.model;  // no structured binding: clang 14 captures none
+    const auto& model = loaded.model;  // clang 14 cannot capture a structured binding
     const auto& tokenizer = loaded.tokenizer;
     const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;
-    options.context_shift = 1;  // a story's rules hold over all that the model can see
+    options.context_shift = 1;  // keeps as much of a story as possible in the context
     const auto inference = std::make_shared<const models::InferenceModel>(*model);
     std::size_t accepted = 0;
     watched("writing stories", [&](const auto& progress) {
         for (; options.sample < args.stories; ++options.sample) {
             if (!progress(static_cast<double>(options.sample) / static_cast<double>(args.stories))) return;
             generate::Sequence story(inference, tokenizer.get(), options);
-            // after a story of the grammar's own: the corpus, too, has one before each
+            // starts after a generated story, because in the corpus each story follows another
             story.add(data::generate_story(kFresh, options.sample) + "\n");
             std::string text;
             std::size_t end = std::string::npos;
             while (end == std::string::npos && !story.finished() && signal == 0) {
                 until_signal([&] { text += story.next(); });
-                end = text.find("\n\n", 1);  // it begins with the second line end
+                end = text.find("\n\n", 1);  // the text begins with the second line end
             }
             accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
         }
     });
     const std::string text = data::generate_stories(kFresh, kBytes);
     const std::vector<std::int32_t> tokens = tokenizer->encode(text);
-    // A window may begin within a story, whose beginning the model then cannot know: windows overlap by half.
+    // Windows overlap by half, because a window may begin inside a story whose beginning the model does not see.
     const std::size_t stride = std::max<std::size_t>(1, model->config.block_size / 2);
     const double loss = watched(evaluating(tokens.size() - 1), [&](const auto& progress) {
         return train::evaluate(*model, tokens, {.stride = stride, .progress = progress});
@@ -186,7 +186,7 @@ int evaluate_model(const EvalArguments& args) {
     if (signal != 0) return 128 + signal;
     require_finite(args, loss);
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
-    const bool marked = !tokenizer->marks_before().empty();  // and that one is no text
+    const bool marked = !tokenizer->marks_before().empty();  // and the first is not text
     const std::size_t bytes = dataset.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
     const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;

@@ -39,7 +39,7 @@ const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::Gg
 const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
-// The folder appears whole: it is written under another name beside `out`, and renamed.
+// Writes the folder under another name beside `out`, and renames it, so that it appears whole.
 void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
     if (formats::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
         throw Usage(fmt::format("--out {} already exists: choose another name", out.string()));
@@ -57,7 +57,7 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
     }
 }
 
-// What qwen3 has no place for, and the mend: without the cap, training makes logits that need none.
+// Warns that qwen3 has no soft cap. The remedy is to train on without it.
 void warn_of_softcap(const ExportArguments& args, double cap) {
     if (cap <= 0) return;
     say(fmt::format(
@@ -66,7 +66,7 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
         cap, args.model.name()));
 }
 
-// Ollama's, beside the file that was written. `base`: what an adapter belongs to.
+// Writes Ollama's Modelfile beside the exported file. `base`: the base model of an adapter.
 void write_modelfile(const ExportArguments& args, const data::Tokenizer& tokenizer, const fs::path& base = {}) {
     const std::string own = "./" + fs::path(args.out.path).filename().string();
     formats::write_file_atomic(args.modelfile_path(), base.empty() ? models::modelfile(own, "", tokenizer)
@@ -78,13 +78,13 @@ void report(const ExportArguments& args, const std::string& type) {
     say(fmt::format("wrote {}: {}, {}", args.out.path, args.format, type));
 }
 
-// The folder or file of the model, without its adapter.
+// The model's folder or file, without its adapter.
 fs::path base_of(const ExportArguments& args) {
     const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
     return models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
 }
 
-// --type, or that of the model's files. An adapter alone is f32, as its file.
+// --type, or the type of the model's files. An adapter alone is f32, like its file.
 std::string type_of(const ExportArguments& args) {
     if (!args.type.empty() || args.format == "gguf-lora") return args.type.empty() ? "f32" : args.type;
     const std::string_view stored = models::WeightFiles::open(base_of(args)).type();
@@ -94,7 +94,7 @@ std::string type_of(const ExportArguments& args) {
     return "f32";
 }
 
-std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
+std::string folder_name(const ExportArguments& args) {  // a name for other programs to show
     const fs::path given = fs::absolute(args.model.name()).lexically_normal();
     const fs::path whole = given.has_filename() ? given : given.parent_path();
     return generate::to_valid_utf8((formats::is_gguf(whole) ? whole.stem() : whole.filename()).string());

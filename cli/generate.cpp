@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
+constexpr std::size_t kTogether = 16;  // texts generated at once, each with its own cache
 
 struct GenerateArguments {
     ModelArgument model;
@@ -58,8 +58,8 @@ ordered_json json_of(generate::Sequence& text, const data::Tokenizer& tokenizer,
     return line;
 }
 
-// {"prompt":"...", and then `rest`. The prompt may be most of memory: it is escaped and printed by the megabyte, each
-// part up to the end of a character.
+// Prints {"prompt":"...", and then `rest`. The prompt may fill most of memory, so it is escaped and printed in parts of
+// a megabyte of whole characters.
 void print_json(const std::string& prompt, const ordered_json& rest) {
     constexpr std::size_t kBytes = 1'000'000;
     print("{\"prompt\":\"");
@@ -72,8 +72,8 @@ void print_json(const std::string& prompt, const ordered_json& rest) {
     print("\"," + rest.dump().substr(1) + "\n");
 }
 
-// Samples first .. first + n - 1 of what was begun, written as a batch; each is printed as it comes, once those before
-// it are done.
+// Generates samples first .. first + n - 1 of `begun` as a batch. Prints each as it is generated, once the ones before
+// it are complete.
 void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
                     const WritingOptions& writing, std::size_t first, std::size_t n) {
     const std::atomic<int>& signal = catch_signals();

@@ -84,7 +84,7 @@ std::string positions_of(const models::Architecture& c) {
                        *scaling ? fmt::format("{}", c.rope.factor) : std::string());
 }
 
-// What ends an answer, as the template has it.
+// The chat template's end of an answer.
 std::string template_of(const data::Tokenizer& tokenizer) {
     if (!tokenizer.chat) return "none";
     try {
@@ -130,7 +130,7 @@ int show(const InfoArguments& args) {
             const auto found = file.metadata().find(key);
             if (found == file.metadata().end()) continue;
             const auto number = formats::json_or_null(found->second);
-            if (number.is_number()) info[key] = number;  // a best_val_loss of "inf" is none
+            if (number.is_number()) info[key] = number;  // leaves out a best_val_loss of "inf"
         }
     }
     print_info(info, args.json);

@@ -1,6 +1,5 @@
-// inkling: trains small language models, writes text with them, and checks its own gradients. Here is what only a
-// program may change, and a library that others load may not: operator new, and what an exception ends with that
-// nothing catches.
+// inkling: trains small language models, writes text with them, and checks its own gradients. This file changes what
+// only a program may change, not a library: operator new, and the end of the program after an uncaught exception.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,8 +9,8 @@
 #include "cli/training/out_of_memory.h"
 #include "engine/process/memory.h"
 
-// The standard library's operators, with an exception that says how much was asked for. The sanitizers have their own.
-// Where only one of a pair is inlined, the compiler takes the pair for mismatched.
+// The standard library's operators, with an exception that holds the requested size. The sanitizers have their own.
+// noinline, because the compiler takes a pair for mismatched if it inlines only one of them.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[gnu::noinline]] void* operator new(std::size_t size) {
     void* const p = std::malloc(size > 0 ? size : 1);
@@ -36,7 +35,7 @@ namespace {
     std::abort();
 }
 
-// Before all other static objects of the program.
+// Initialized before all other static objects of the program.
 struct EndHandler {
     EndHandler() noexcept { std::set_terminate(end_program); }
 };

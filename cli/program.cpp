@@ -25,21 +25,21 @@
 namespace inkling::cli {
 namespace {
 
-// Settings that libraries read before main() runs (engine/process/threads.h), so the program executes itself again,
-// unless the user has set them.
+// Sets variables that libraries read before main() (engine/process/threads.h), and executes the program again, unless
+// the user has set them.
 void set_up_libraries(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
-    if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts
-    // a server's blocks are made by one thread and freed by another, whose cache of 2,000 would only grow
+    if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor; a new program would be too
+    // a server allocates blocks on one thread and frees them on another, whose cache of 2,000 would only grow
     const bool caches_blocks = !argv[1] || std::string_view(argv[1]) != "serve";
     for (const EnvironmentVariable& variable : kEnvironment)
         if (caches_blocks || std::string_view(variable.name) != "GLIBC_TUNABLES")
             setenv(variable.name, variable.value, 0);
-    execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
+    execv("/proc/self/exe", argv);  // if that fails, the program continues unchanged
 }
 
-// INKLING_CPU=avx2: the system's loader chooses the library when a program begins, so this one executes itself again
-// with the loader told that the CPU has less.
+// INKLING_CPU=avx2: the system's loader chooses the library when a program starts. So this program tells the loader
+// that the CPU has less, and executes itself again.
 void set_up_cpu(char** argv) {
     constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
     try {
@@ -56,8 +56,8 @@ void set_up_cpu(char** argv) {
     execv("/proc/self/exe", argv);
 }
 
-// A program whose stack is too small is killed without a message. The limit is raised as far as the system allows, and
-// the program executes itself again, because new threads get the limit that held when the program began.
+// The system kills a program with too small a stack without a message. So this raises the limit as far as allowed, and
+// executes the program again, because new threads get the limit from its start.
 void set_up_stack(char** argv) {
     constexpr rlim_t kMin = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
     rlimit limit{};
@@ -87,7 +87,7 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
 int fail(int code, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
     if (distributed::Processes* const all = distributed::processes()) all->fail(message, code);
-    if (distributed::launched_rank() > 0) {  // the first of those that mpirun started says it
+    if (distributed::launched_rank() > 0) {  // only the first process of mpirun reports it
         sleep(1);
         return code;
     }
@@ -95,7 +95,7 @@ int fail(int code, std::string message) {
     return code;
 }
 
-// What `action` returns, or the exit code of the error that it ends with.
+// Returns action(), or the exit code of the error that it throws.
 template <class Action>
 int run(const Action& action) {
     try {
@@ -108,7 +108,7 @@ int run(const Action& action) {
         return fail(kDiverged, e.what());
     } catch (const std::bad_alloc& e) {
         return fail_out_of_memory(e);
-    } catch (const std::length_error&) {  // more than any machine has
+    } catch (const std::length_error&) {  // larger than any memory
         return fail_out_of_memory(std::bad_alloc());
     } catch (const std::exception& e) {
         return fail(kRunFailed, e.what());
@@ -122,7 +122,7 @@ extern "C" void on_bus_error(int) {
     _exit(kBadInput);
 }
 
-// All commands, and what to do for each once its flags are parsed.
+// All commands, each with the action that runs after parsing.
 struct Commands {
     Commands();
     int run(const std::vector<std::string>& given);
@@ -147,7 +147,7 @@ Commands::Commands() {
             for (CLI::Option* const option : part->get_options()) {
                 if (option->get_expected_max() == 1 &&
                     option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
-                    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag that is given twice
+                    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // if a flag is repeated
                 const bool takes_any_text = option->check_lname("prompt") || option->check_lname("stop");
                 if (option->get_expected_min() > 0 && !takes_any_text) option->check(refuse_flag_names(*part));
             }
@@ -179,17 +179,17 @@ int Commands::run(const std::vector<std::string>& given) {
         print(help_on(app, {given.begin() + 1, given.end()}));
         return 0;
     }
-    if (given[0] == "manual" && given.size() == 2) {  // the build asks for it
+    if (given[0] == "manual" && given.size() == 2) {  // used by the build
         write_manual(app, given[1]);
         return 0;
     }
-    if (given[0] == "__complete") {  // shells ask for it
+    if (given[0] == "__complete") {  // used by shells
         print(complete(app, {given.begin() + 1, given.end()}));
         return 0;
     }
-    if (!given[0].starts_with('-')) find_command(app, given[0]);  // it is refused before --help is seen
+    if (!given[0].starts_with('-')) find_command(app, given[0]);  // refused before --help is parsed
     try {
-        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // as CLI11 wants them
+        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // CLI11 expects the reverse order
     } catch (const CLI::Success& e) {                                       // --help, --version
         std::ostringstream text;
         app.exit(e, text);
@@ -211,7 +211,7 @@ int run_program(int argc, char** argv, char** again) {
     set_up_stack(again);
     set_up_libraries(again);
     std::signal(SIGBUS, on_bus_error);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    std::signal(SIGXFSZ, SIG_IGN);  // makes a file size limit an error like a full disk
     const int code = run([&] { return set_up_cpu(again), 0; });
     return code ? code : run_command({argv + 1, argv + argc});
 }

@@ -16,7 +16,7 @@ namespace inkling::cli {
 // `again`, because some settings of libraries must be made before a program starts. Returns the exit code.
 int run_program(int argc, char** argv, char** again);
 
-// The same in a process that is set up already, without argv[0].
+// The same in a process that is already set up, without argv[0].
 int run_command(std::vector<std::string> arguments);
 
 // Hooks for a program that runs a training itself.

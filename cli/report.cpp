@@ -37,7 +37,7 @@ std::string format_of(const std::string& out) {
     throw Usage(fmt::format("--out {}: FILE.html, FILE.svg or FILE.png is required", out));
 }
 
-// The heads of a run's best model; null when it has none, or nothing to read.
+// The heads of a run's best model; null without a model or a prompt.
 Json heads_of(const RunReportArguments& args, const Json& run) {
     if (!run["model"].is_object()) return nullptr;
     const auto loaded = load_current(run["folder"].get<std::string>());

@@ -28,8 +28,8 @@ struct ServeArguments {
     web::ApiOptions api;
 };
 
-// Threads come and go with connections. What they free is given back to the system, and not kept for each of them; nor
-// does it stay as small blocks between which the heap grows (8 MB after 10,000 requests of a tiny model, else 1).
+// Threads come and go with connections. These settings return freed memory to the system instead of keeping it per
+// thread, or as small blocks between which the heap grows (8 MB after 10,000 requests to a tiny model, 1 MB with them).
 void keep_little_memory() {
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MXFAST, 0);
@@ -37,7 +37,7 @@ void keep_little_memory() {
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-// NAME=DIR, or DIR without a name.
+// Parses NAME=DIR, or DIR without a name.
 web::NamedFolder parse_folder(const std::string& argument) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0 || formats::is_there(argument)) return {"", argument};
@@ -59,9 +59,9 @@ std::string described(const web::ServedModel& model) {
                        model.tokenizer->vocab_size(), model.chat ? ", chat" : "");
 }
 
-// Each with a name of its own, but for an adapter that is to be part of the model.
+// Gives each a unique name, except an adapter that becomes part of the model.
 std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_and_adapters(ServeArguments args) {
-    if (args.models.empty()) args.models.swap(args.adapters);  // which know their models
+    if (args.models.empty()) args.models.swap(args.adapters);  // adapters name their models
     std::vector<web::NamedFolder> models, adapters;
     std::set<std::string> names;
     const auto insert = [&](const char* flag, const web::NamedFolder& f) {
@@ -86,7 +86,7 @@ std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_a
     return {models, adapters};
 }
 
-// So many more open files, where the system allows them: it begins with 1,024.
+// Raises the limit of open files, usually 1,024, as far as the system allows.
 void allow_files(std::size_t more) {
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;

@@ -1,4 +1,4 @@
-// inkling tokenize: text to ids and back, and tokenizers from text
+// inkling tokenize: converts text to ids and back, and trains tokenizers
 #include <charconv>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@
 namespace inkling::cli {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 16;  // ids, or bytes, that are written at once
+constexpr std::size_t kBlock = 1 << 16;  // bytes or ids written at once
 
 struct TokenizeArguments {
     DataArguments text;
@@ -39,7 +39,7 @@ void require_file(const TokenizeArguments& args, const char* what) {
     if (args.file.empty()) throw Usage(fmt::format("{} is required: give -f FILE, or -f - for standard input", what));
 }
 
-// For messages.
+// The name of the source in messages.
 std::string source_of(const TokenizeArguments& args) { return args.file == "-" ? "standard input" : args.file; }
 
 int learn(const TokenizeArguments& args) {
@@ -74,7 +74,7 @@ int encode(const TokenizeArguments& args) {
     data::Corpus texts;
     if (args.file.empty()) {
         texts = read_data(args.text);
-    } else {  // its bytes as they are
+    } else {  // the file's bytes, unchanged
         data::Text text = data::open_text(args.file);
         texts.begin_source(std::move(text.owner), source_of(args));
         texts.add_document(text.bytes);
@@ -102,7 +102,7 @@ int encode(const TokenizeArguments& args) {
     };
     const auto add_marks = [&](const std::vector<std::int32_t>& marks) {
         for (const std::int32_t id : marks)
-            if (args.marks && args.plain) add(id);  // make_dataset has put them
+            if (args.marks && args.plain) add(id);  // else make_dataset has added them
     };
     add_marks(tokenizer->marks_before());
     for (const std::int32_t id : args.plain ? plain.ids() : dataset.ids) add(id);
@@ -142,7 +142,7 @@ int encode_records(const TokenizeArguments& args) {
     return 0;
 }
 
-// Whole numbers below the vocabulary size, separated by white space.
+// Reads whole numbers below the vocabulary size, separated by white space.
 data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
     data::GrowingIds ids(vocab_size);
     for (std::size_t at = 0;;) {

@@ -37,18 +37,18 @@ namespace {
 namespace fs = std::filesystem;
 using train::TrainOptions;
 
-// A run that is already in --out, and not the one that goes on, is left alone unless --overwrite is given.
+// Throws Usage if --out holds another run than the resumed one, unless --overwrite is given.
 void check_place(const TrainOptions& options, const train::Resume& resume) {
     if (!train::holds_run(options.out) || options.overwrite) return;
     if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
     const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
-    if (nothing_saved) return;  // it ended before its first checkpoint: `auto` begins anew
+    if (nothing_saved) return;  // it ended before its first checkpoint: `auto` starts over
     throw Usage(fmt::format(
         "{} already holds a run: continue it with --resume auto, replace it with --overwrite, or choose another --out",
         options.out));
 }
 
-// The model that an adapter is trained for must not be removed with the run that `out` holds.
+// Throws Usage if replacing the run in `out` would remove the adapter's base model.
 void check_base(const models::AdapterOptions& adapter, const fs::path& out) {
     std::error_code none;
     const fs::path base = adapter.base;
@@ -67,7 +67,7 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
 }
 
-// The number of the signal that one of the processes got; 0: none.
+// The signal that one of the processes got; 0 if none.
 int signal_of_any(distributed::Processes* processes, int own) {
     int any = own;
     if (processes)
@@ -75,7 +75,7 @@ int signal_of_any(distributed::Processes* processes, int own) {
     return any;
 }
 
-// Before anything that takes long: a port that is taken is said at once.
+// Binds before any long work, so that an error such as a used port shows at once.
 std::unique_ptr<web::LiveRun> bind(const std::string& address, const std::vector<std::string>& allow_hosts) {
     if (address.empty()) return nullptr;
     try {
@@ -94,7 +94,7 @@ std::unique_ptr<web::LiveRun> bind(const std::string& address, const std::vector
     return std::make_unique<web::LiveRun>(address, hosts);
 }
 
-// What the first of several processes needs of the others, until all stop. Returns as train_model().
+// Trains in the processes other than the first. Returns an exit code, as train_model() does.
 int follow(train::TrainingLoop& loop, distributed::Processes& processes) {
     const std::atomic<int>& signal = catch_signals();
     train::CheckpointPart part;
@@ -106,8 +106,8 @@ int follow(train::TrainingLoop& loop, distributed::Processes& processes) {
 int train_model(const TrainArguments& args, const TrainCaller& caller, distributed::Processes* const processes) {
     const double start = seconds_now();
     const bool first = !processes || processes->first();
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
-    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows one of them
+    std::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its progress
+    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows either
     if (!args.dry_run && args.has("processes"))
         throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
     if (!args.allow_hosts.empty() && args.serve.empty()) throw Usage("--allow-host is for --serve: add --serve PORT");
@@ -121,7 +121,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
-        folder.emplace(options.out, options.keep_checkpoints);  // nobody else's from here
+        folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
     const bool built_in = options.data.empty();
     train::PreparedRun run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
@@ -133,16 +133,16 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 
     if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
     train::prepare(settings, resume, report, run);
-    for (const std::string& prompt : options.sample_prompt) {  // what the model cannot read is said before it trains
+    for (const std::string& prompt : options.sample_prompt) {  // report unreadable prompts before training
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
     }
-    run.corpus = {};  // large texts need not stay in memory
+    run.corpus = {};  // frees large texts
 
     if (!first) return follow(*run.loop, *processes);
 
     if (!folder) folder.emplace(options.out, options.keep_checkpoints);
-    check_place(options, resume);  // nothing has come there in the meantime
+    check_place(options, resume);  // again, in case another run has started there
     const fs::path& checkpoint = run.checkpoint;
     const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
     const std::uint64_t parameters = run.loaded.model->parameter_count();
@@ -155,7 +155,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const nlohmann::ordered_json plan =
         plan_json(loop.options(), parameters, run.text.ids.size(), tokenizer.vocab_size(), threads);
     check_base(adapter, goes_on ? "" : folder->path());
-    goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
+    goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // everything is checked before this point
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop, &metrics);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
@@ -218,7 +218,7 @@ int start_train(TrainArguments& args, const TrainCaller& caller) {
 
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
-    args->given = train::default_recipe(true).options;  // the defaults that --help shows
+    args->given = train::default_recipe(true).options;  // defaults for --help
     app.formatter(std::make_shared<Help>(names_of<train::Group>()));
     app.set_help_all_flag("--help-all", "explain every flag");
     std::vector<std::pair<std::string, const CLI::Option*>> options;
@@ -231,7 +231,7 @@ Action add_train(CLI::App& app) {
 }
 
 int run_train(const std::map<std::string, std::vector<std::string>>& given, const TrainCaller& caller) {
-    forget_signal();  // a page that showed an earlier run may have stopped that
+    forget_signal();  // a page may have stopped an earlier run
     TrainArguments args;
     std::vector<std::string> known;
     const std::vector<train::Setting> all = all_settings(args);

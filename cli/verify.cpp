@@ -28,7 +28,7 @@ struct VerifyArguments {
     bool text = true, json = false;
 };
 
-// The text that a run was trained on, as it is now.
+// The current state of the text that a run was trained on.
 struct CheckedText {
     std::string name, problem, not_checked;
 };
@@ -36,7 +36,7 @@ struct CheckedText {
 class Verification {
   public:
     explicit Verification(const VerifyArguments& args) : args_(args) {
-        const fs::path run = fs::path(args.run) / "";  // without its last slash
+        const fs::path run = fs::path(args.run) / "";  // parent_path() then drops a trailing slash
         run_ = run.parent_path();
         check<BadInput>(formats::is_there(args.run), "{}: there is no such folder", args.run);
         folders_ = train::find_checkpoints(run_);
@@ -67,7 +67,7 @@ class Verification {
     }
 
   private:
-    const train::CheckedCheckpoint* first_whole() const {  // null: there is none
+    const train::CheckedCheckpoint* first_whole() const {  // null if there is none
         for (const train::CheckedCheckpoint& c : checked_)
             if (c.problem.empty()) return &c;
         return nullptr;
@@ -94,7 +94,7 @@ class Verification {
 
     void say(const train::CheckedLink& link) {
         problems_ += !link.problem.empty();
-        if (link.target.empty() && link.problem.empty()) return;  // no best: nothing was evaluated
+        if (link.target.empty() && link.problem.empty()) return;  // no `best`: nothing was evaluated
         const char* const mend = first_whole() ? ": --resume auto mends it" : "";
         line({{"event", "link"},
               {"name", link.name},
@@ -129,7 +129,7 @@ class Verification {
         }
     }
 
-    // As a run that goes on would read it.
+    // Reads the text as a resumed run would.
     CheckedText check_text(const train::CheckedCheckpoint& whole) const {
         train::TrainOptions options = settings_.value_or(train::TrainOptions());
         if (!settings_) train::parse_toml(train::stored_config(whole.folder), whole.folder.string(), options);
@@ -183,7 +183,7 @@ class Verification {
     bool is_run_ = false, text_changed_ = false;
     std::optional<train::TrainOptions> settings_;  // of the run's config.toml
     std::vector<fs::path> folders_;
-    std::vector<train::CheckedCheckpoint> checked_;  // the newest first
+    std::vector<train::CheckedCheckpoint> checked_;  // newest first
     std::size_t problems_ = 0;
 };
 

@@ -38,7 +38,7 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
         p.bind(place(values_), place(gradients_));
         entry->parameter = p;
     }});
-    release_cached_buffers();  // the places that the parameters had before
+    release_cached_buffers();  // the parameters' old buffers
 }
 
 template <class T>

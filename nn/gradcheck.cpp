@@ -24,7 +24,7 @@ double module_gradient_error(Module<double>& module, ModuleFunction f, const std
 
 namespace {
 
-// A layer that maps one tensor to one, on inputs of several shapes.
+// Checks a layer with one input and one output on several shapes.
 template <class Layer>
 double layer_error(Layer& layer, const std::vector<Shape>& shapes) {
     const auto f = [&](const Inputs& in, [[maybe_unused]] Generator* random) {

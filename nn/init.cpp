@@ -48,7 +48,7 @@ void initialize(Module<T>& module, Generator& random, const std::vector<InitialO
     const auto fits = [](const InitialOf& rule, const std::string& name) {
         return ::fnmatch(rule.names.c_str(), name.c_str(), 0) == 0;
     };
-    for (const InitialOf& rule : rules) {  // before anything is changed
+    for (const InitialOf& rule : rules) {  // before any value changes
         check(std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return fits(rule, p.first); }),
               "initialize: '{}' fits the name of no parameter", rule.names);
     }

@@ -21,7 +21,7 @@ class Linear : public Module<T> {
     }
 
     Tensor<T> weight;  // (out, in)
-    Tensor<T> bias;    // (out), undefined when there is none
+    Tensor<T> bias;    // (out), undefined without a bias
 };
 
 extern template class Linear<float>;

@@ -9,13 +9,13 @@
 namespace inkling::nn {
 namespace {
 
-// "Linear" of inkling::nn::Linear<float>.
+// "Linear" for inkling::nn::Linear<float>.
 std::string class_name(const std::type_info& type) {
     char* const full = abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr);
     std::string name = full ? full : type.name();
     std::free(full);
     std::size_t end = name.size();
-    if (name.ends_with('>')) {  // up to the template's own arguments
+    if (name.ends_with('>')) {  // drop the template arguments
         int depth = 0;
         do {
             --end;
@@ -28,12 +28,12 @@ std::string class_name(const std::type_info& type) {
 }
 
 struct Tree {
-    std::string label = "", type = "";  // of a module, where one is visited under this name
-    std::string parameter = "";         // or its shape, of a parameter
-    std::size_t count = 0;              // numbers in it
+    std::string label = "", type = "";  // of the module visited under this name, if any
+    std::string parameter = "";         // or the parameter's shape
+    std::size_t count = 0;              // elements
     std::vector<Tree> parts = {};
 
-    // The part at a dotted path, made where there is none.
+    // The node at a dotted path, created if missing.
     Tree& at(const std::string& path) {
         Tree* tree = this;
         for (std::size_t begin = 0; begin < path.size();) {
@@ -58,7 +58,7 @@ bool is_number(const std::string& label) {
     return !label.empty() && label.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// What follows a tree's label, without the count. Parameters stand in one line.
+// The text after a node's label, without the count. Parameters share one line.
 std::string text_of(const Tree& tree, std::size_t indent) {
     std::string inline_parts, lines;
     const std::string margin(indent + 2, ' ');
@@ -150,7 +150,7 @@ void Module<T>::freeze(const std::function<bool(const std::string& name)>& which
     }});
 }
 
-// As PyTorch prints modules:
+// In PyTorch's format:
 //   Sequential(  # 105 parameters
 //     (0-1): 2 x Linear(weight (8, 2), bias (8,))  # 24 each
 //     (2): Linear(weight (7, 8), bias (1,) frozen)  # 57

@@ -16,7 +16,7 @@ class LayerNorm : public Module<T> {
         v("bias", bias);
     }
 
-    Tensor<T> weight, bias;  // (width): ones; zeros, or undefined when there is none
+    Tensor<T> weight, bias;  // (width): ones; zeros, or undefined without a bias
     double eps;
 };
 

@@ -1,4 +1,4 @@
-// Catch2, version 2 (Debian 12) or 3 (Debian 13): the one place that knows the difference.
+// Includes Catch2, version 2 (Debian 12) or 3 (Debian 13); only this file knows the difference.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,6 +1,6 @@
-// The test program's main. Exit codes: 0 passed; 1 something failed, or no test has the name that was given; 4 every
-// test that ran has skipped itself, and ctest is told to count that as skipped. Catch2's own codes are numbers of
-// failed assertions, any of which might be that of skipping.
+// The test program's main. Exit codes: 0 passed; 1 a test failed, or no test has the given name; 4 every test that ran
+// skipped itself, which ctest counts as skipped. Catch2's own exit codes are numbers of failed assertions, which could
+// equal the code for skipped.
 #if !__has_include(<catch2/catch_all.hpp>)
 #define CATCH_CONFIG_RUNNER
 #endif
@@ -30,7 +30,7 @@ struct CountTests : Listener {
 };
 CATCH_REGISTER_LISTENER(CountTests)
 
-// Tests sync many small files, for which a disk takes a hundred times as long as memory does.
+// Tests sync many small files, which takes a hundred times longer on a disk than in memory.
 void keep_files_in_memory() {
     constexpr const char* kMemory = "/dev/shm";
     std::error_code error;

@@ -1,4 +1,4 @@
-// A test that cannot run on this machine ends itself, and counts as skipped, not as passed (see main.cpp):
+// Ends a test that cannot run on this machine. It counts as skipped, not as passed (see main.cpp):
 //   if (!exists(path)) SKIP_TEST(path << " is not here");
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace inkling::testing {
 
-// How many tests of this process have done so.
+// The number of skipped tests in this process.
 inline int& skipped_tests() {
     static int count = 0;
     return count;
 }
 
-// ./check counts these lines, since ctest reports a test file as skipped only when all of its tests were.
+// ./check counts these lines, since ctest reports a test file as skipped only if all of its tests were.
 inline void note_skip(const std::string& why) {
     ++skipped_tests();
     std::cout << "skipped: " << Catch::getResultCapture().getCurrentTestName() << ": " << why << std::endl;
@@ -29,7 +29,7 @@ inline void note_skip(const std::string& why) {
         inkling::testing::note_skip((std::ostringstream() << why).str()); \
         SKIP();                                                           \
     } while (false)
-#else  // version 2 ends a test that throws this as one that passed, if nothing has failed before
+#else  // version 2 counts a test that throws this as passed, if nothing failed before
 #define SKIP_TEST(why)                                                    \
     do {                                                                  \
         inkling::testing::note_skip((std::ostringstream() << why).str()); \

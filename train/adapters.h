@@ -1,5 +1,5 @@
-// Applies a run's options for adapters (models/adapter.h), to the model that they are for and to the randomly
-// initialised model, maybe a smaller one, that is timed before the run.
+// Applies a run's adapter options (models/adapter.h) to the model that it trains, and to the randomly initialised,
+// possibly smaller model that is timed before the run.
 //   LoadedModel loaded = load_base(models::base_of_adapter(folder), options);
 //   if (options.lora_rank > 0) adapt(options, adapted_parts(options, architecture), *model);
 #pragma once

@@ -1,8 +1,8 @@
 // The callbacks of most runs, beside MetricsFile (run/metrics.h):
 //   RunFolder folder(options.out);
 //   CheckpointSaver checkpoints(folder, *tokenizer, loop);
-//   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text << "\n";
-//   }); loop.run({&checkpoints, &samples});
+//   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text; });
+//   loop.run({&checkpoints, &samples});
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace inkling::train {
 
 class CheckpointSaver : public Callback {
   public:
-    // Writes the folder's config.toml. `metrics`, if any, is told of each checkpoint.
+    // Writes the folder's config.toml. Reports each checkpoint to `metrics`, if any.
     CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
                     MetricsFile* metrics = nullptr);
     void checkpoint_wanted(TrainingLoop& loop) override;

@@ -12,7 +12,7 @@
 namespace inkling::train {
 namespace {
 
-// Evaluation mode, and no graph, while in scope.
+// While in scope: evaluation mode, and no graph.
 class Evaluating {
   public:
     explicit Evaluating(models::Transformer<float>& model) : model_(model), training_(model.training()) {
@@ -29,13 +29,13 @@ class Evaluating {
     StandardNumbers numbers_;
 };
 
-// The sum of batches' losses, in their order, each times the number of its targets. Several processes take turns: each
-// computes one of the next batches, and all add up what they tell each other then.
+// Sums the batches' losses in order, each times its number of targets. Several processes take turns: each computes one
+// of the next batches, then they exchange the losses and all add them up.
 class SumOfLosses {
   public:
     explicit SumOfLosses(const EvaluateOptions& options) : options_(options), processes_(options.processes) {}
 
-    // Asks progress(); false: it is to end.
+    // Asks progress(); returns false if the evaluation must end.
     bool goes_on(double done) {
         done_ = done;
         if (options_.progress && !stop_ && !options_.progress(done)) stop_ = true;
@@ -62,7 +62,7 @@ class SumOfLosses {
     }
 
   private:
-    // The loss of a batch, which asks progress(), too: it may take minutes.
+    // The loss of a batch. Asks progress() during the batch too, because a batch may take minutes.
     double computed(const std::function<double()>& loss) {
         const Interruptible scope([&] { return options_.progress && !options_.progress(done_); });
         try {
@@ -90,8 +90,8 @@ class SumOfLosses {
     distributed::Processes* processes_;
     double total_ = 0, own_ = 0, done_ = 0;
     std::size_t predicted_ = 0;
-    std::vector<std::size_t> round_;       // targets of the batches since they were told
-    bool stop_ = false, stopped_ = false;  // this process is to; all know
+    std::vector<std::size_t> round_;       // targets of the batches since the last exchange
+    bool stop_ = false, stopped_ = false;  // this process must stop; all processes know it
 };
 
 }  // namespace
@@ -108,7 +108,8 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
     const std::size_t T = options.length ? options.length : model.config.block_size, all = tokens.size() - 1;
     const std::size_t step = options.stride ? std::min(options.stride, T) : T;
     const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);
-    // Window w counts the targets from starts_at(w) on, the first one T of them, the others `step`, the last the rest.
+    // Window w counts the targets from starts_at(w) on: T in the first window, `step` in the others, the rest in the
+    // last.
     const auto starts_at = [&](std::size_t w) { return w == 0 ? 0 : T + (w - 1) * step; };
     const auto counts = [&](std::size_t w) { return std::min(w == 0 ? T : step, all - starts_at(w)); };
     const auto length_of = [&](std::size_t w) { return w == 0 || !options.stride ? counts(w) : T; };
@@ -121,7 +122,7 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
         if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(chosen)))
             return std::numeric_limits<double>::quiet_NaN();
         const std::size_t fresh = counts(window(i)), length = length_of(window(i));
-        std::size_t rows = 1;  // of the same size
+        std::size_t rows = 1;  // of equal size
         while (rows < max_rows && i + rows < chosen && counts(window(i + rows)) == fresh &&
                length_of(window(i + rows)) == length)
             ++rows;

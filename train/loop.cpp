@@ -12,7 +12,7 @@
 namespace inkling::train {
 namespace {
 
-// Bits per byte of text for a loss of 1 nat per token. The first token is not predicted.
+// Bits per byte of text at a loss of 1 nat per token. The first token is not predicted.
 double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer) {
     constexpr std::size_t kPart = 1 << 16;
     std::size_t bytes = 0;
@@ -145,7 +145,7 @@ double TrainingLoop::run_step() {
 
 void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop) {
     constexpr std::size_t kMaxRefused = 5;  // in a row
-    constexpr double kSpike = 6;            // standard deviations that are worth a line
+    constexpr double kSpike = 6;            // standard deviations that are reported
     const auto tell = [&](void (Callback::*event)(TrainingLoop&)) {
         for (Callback* const callback : callbacks) (callback->*event)(*this);
     };
@@ -154,7 +154,7 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         state_.spikes = step_->spikes;
         measured_.checkpoint = timed([&] { tell(&Callback::checkpoint_wanted); });
     };
-    // Of several processes, one may be asked before the others: each step tells all of it.
+    // With several processes, one may be asked to stop before the others: each step tells all of them.
     const bool alone = step_->processes() == nullptr;
     step_->asked_to_stop = stop;
     const auto interrupted = [&] {
@@ -207,7 +207,8 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
 }
 
 void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop) {
-    // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
+    // A model that saw paragraphs only from their beginning is evaluated on windows that overlap by half, so that it
+    // sees much of each paragraph.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how;
     how.length = options_.block_size;
@@ -233,7 +234,7 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
 void TrainingLoop::check_plan(const std::vector<Callback*>& callbacks) {
     const RunPlan& plan = options_.plan;
     if (!plan.adjustable || options_.max_time <= 0) return;
-    if (!plan.changes.empty() && plan.changes.back().step >= state_.step) return;  // it repeats steps from before
+    if (!plan.changes.empty() && plan.changes.back().step >= state_.step) return;  // repeating earlier steps
     const std::size_t steps = time_plan_.steps(state_.step, state_.train_s, options_.max_time, options_.max_iters);
     if (steps == options_.max_iters) return;
     replan(steps, options_.max_iters);

@@ -48,7 +48,8 @@ class TrainingLoop {
 
     StopReason stop_reason() const;  // none: the run continues
     bool finished() const { return stop_reason() != StopReason::none; }
-    // Whether a checkpoint has a validation loss: that of state().best_step, which may be 0 with --eval-on-start.
+    // Whether some checkpoint has a validation loss. The best is that of state().best_step, which may be 0 with
+    // --eval-on-start.
     bool has_best() const;
     bool log_due() const;  // for the last step: by --log-every, or the first, the last, or one with an evaluation or a
                            // checkpoint

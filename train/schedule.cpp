@@ -10,7 +10,7 @@ namespace inkling::train {
 
 double Schedule::at(std::size_t step) const {
     std::size_t changed = 0;  // the step of the last change so far
-    double before = 0;        // and the rate that it found
+    double before = 0;        // the rate just before it
     const auto rate = [&](std::size_t at, std::size_t steps) {
         const double now = planned(at, steps);
         const double way = std::max(1.0, (static_cast<double>(steps) - static_cast<double>(changed)) / 20);

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A tokenizer that is named must be the checkpoint's, which is the one that is used.
+// If --tokenizer is given, it must be the checkpoint's tokenizer, which the run uses.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
     const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
     if (is_kind || !formats::is_there(options.tokenizer) || force) return;
@@ -39,7 +39,7 @@ class Preparation {
     Preparation(RunSettings& settings, SetupEvents& events)
         : settings_(settings), options_(settings.options), events_(events) {}
 
-    // The newest of the candidates that is whole, else a new model.
+    // Loads the newest intact candidate, else makes a new model.
     void prepare(PreparedRun& run, const Resume& resume) const {
         for (const fs::path& candidate : resume.candidates) {
             try {
@@ -73,7 +73,8 @@ class Preparation {
     }
 
   private:
-    // body(), of all processes or none: a checkpoint that one cannot read, none goes on from.
+    // Runs body() in all processes; if it fails in one, it fails in all, so that no process resumes from a checkpoint
+    // that another cannot read.
     template <class Body>
     static void together(const Body& body) {
         distributed::Processes* const all = distributed::processes();
@@ -90,7 +91,7 @@ class Preparation {
             if (!text.empty()) throw BadInput(text);
     }
 
-    // The first process writes the file of ids that a large text gets, and those that share its folder read it.
+    // The first process writes the file of ids for a large text; processes that share its folder read it.
     data::Dataset encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
         distributed::Processes* const all = distributed::processes();
         if (all && !all->first()) all->barrier();
@@ -108,14 +109,14 @@ class Preparation {
         return std::any_of(names.begin(), names.end(), [](const auto& n) { return n.starts_with("tokens-"); });
     }
 
-    // All of whose weights are trained: an adapter becomes part of them.
+    // Loads a model whose weights are all trained; merges its adapter, if any.
     models::LoadedModel load_whole(const fs::path& folder) const {
         models::LoadedModel loaded = models::load_model(folder, options_.dropout);
         if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
         return loaded;
     }
 
-    // The model that adapters are for, in --base-precision.
+    // Loads the base model of adapters, in --base-precision.
     models::LoadedModel load_base(const fs::path& folder) const {
         if (models::is_adapter(folder))
             throw WrongSetting(
@@ -130,7 +131,7 @@ class Preparation {
         loaded.model->adapter.base = fs::canonical(folder).string();
     }
 
-    // With new adapters, or those of --init-adapter.
+    // Loads the base model with new adapters, or with those of --init-adapter.
     models::LoadedModel load_adapted() const {
         const fs::path folder = models::find_model(options_.init_from);
         fit_base_precision(folder, settings_);
@@ -189,7 +190,7 @@ class Preparation {
             const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
             const data::TokenView ids = run.text.ids;
             auto& model = run.loaded.model;
-            std::vector<std::int32_t> repeated;  // examples may be shorter than the rows that are timed
+            std::vector<std::int32_t> repeated;  // examples may be shorter than the timed rows
             if (run.text.has_examples() && ids.size() < 4 * options_.block_size)
                 while (repeated.size() < 4 * options_.block_size)
                     repeated.insert(repeated.end(), ids.begin(), ids.end());
@@ -197,7 +198,7 @@ class Preparation {
             Budget budget = budget_of(run.text);
             if (!settings_.recipe || !settings_.recipe->tunes) budget.tokens = text.size();
             const auto plan = fit_recipe(tokenizer, text, budget, model.get(), settings_);
-            if (model) model->config.dropout = options_.dropout;  // the recipe may have chosen it
+            if (model) model->config.dropout = options_.dropout;  // a recipe may have chosen it
             if (plan) events_.planned(options_, *plan);
             check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                          static_cast<double>(ids.size()));
@@ -230,7 +231,7 @@ bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::L
     if (!loaded.tokenizer && !options.init_from.empty()) {
         loaded.tokenizer = models::open_tokenizer(options.init_from);
     } else if (!loaded.tokenizer) {
-        // conversations need byte pairs, which can have marks
+        // conversations need byte pairs, which can have special tokens
         fit_tokenizer(chat ? std::max(corpus.bytes(), kShortText + 1) : corpus.bytes(), settings);
         if (!learn && find_named<data::TokenizerKind>(options.tokenizer) == data::TokenizerKind::byte_pairs)
             return false;

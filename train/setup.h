@@ -40,11 +40,9 @@ struct PreparedRun {
 // Loads the newest intact candidate, else makes a new model, and fits the settings that the recipe chooses.
 void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, PreparedRun& run);
 
-// Opens the tokenizer of a new run into loaded.tokenizer; recipes choose it for the text. If `loaded` holds the model
-// of
-// --init-from, the tokenizer is that model's; without a model, opens only the tokenizer of --init-from. To learn
-// conversations, it gets ChatML's special tokens; returns whether they are new. With `learn` false, does not learn byte
-// pairs, and loaded.tokenizer is null.
+// Opens the tokenizer of a new run into loaded.tokenizer; recipes choose it for the text. With --init-from it is that
+// model's tokenizer, whether or not `loaded` holds the model. To learn conversations, it gets ChatML's special tokens;
+// returns whether they are new. With `learn` false, does not learn byte pairs, and loaded.tokenizer is null.
 bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn = true);
 
 // The input of a recipe: size and kind of the text.

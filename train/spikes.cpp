@@ -9,7 +9,7 @@
 namespace inkling::train {
 namespace {
 
-// Where all are nearly the same, a deviation of `least` of the mean counts as standard.
+// The standard deviation counts as at least `least` times the mean, for losses that are nearly equal.
 double score(const std::vector<double>& before, double x, double least) {
     if (before.size() < Spikes::kFewest) return 0;
     const auto n = static_cast<double>(before.size());
@@ -28,7 +28,7 @@ void add_to(std::vector<double>& values, double x) {
 }  // namespace
 
 Spikes::Scores Spikes::scores(double loss, double grad_norm) const {
-    // Norms of small models lie close together, and one in a hundred steps well above them, which harms nothing.
+    // The norms of small models lie close together; one step in a hundred is well above, which does no harm.
     return {score(losses_, loss, 1e-3), score(grad_norms_, grad_norm, 0.2)};
 }
 

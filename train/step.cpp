@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kStateTag = distributed::Processes::kFirstFreeTag - 1;
 
-// In the order of the parts; one that is not finite makes it so.
+// Adds in the order of the parts. Not finite if any loss is not.
 double sum_of_losses(std::span<const double> losses) {
     double sum = 0;
     for (const double loss : losses) {
@@ -64,10 +64,10 @@ void TrainingStep::add_gradients(std::size_t number, std::vector<double>& losses
     }
 }
 
-// To zeros: the gradient of one part of a step of so many targets; returns what it adds to the loss.
+// Zeros the gradients, adds those of one part of a step with `targets` targets, and returns its share of the loss.
 double TrainingStep::add_part(std::size_t number, std::size_t part, std::size_t targets, bool last) {
     const std::size_t micro_steps = options_.gradient_accumulation_steps, shards = options_.shards;
-    Generator random{options_.seed, (number * shards + part + 1) << 20};  // dropout masks follow from the part alone
+    Generator random{options_.seed, (number * shards + part + 1) << 20};  // dropout masks depend only on the part
     parameters.zero_gradients();
     double loss = 0;
     const auto array = [&](const std::vector<std::int32_t>& ids) {
@@ -79,7 +79,7 @@ double TrainingStep::add_part(std::size_t number, std::size_t part, std::size_t 
         profile::lap("batch");
         const Tensor<float> y = model_.loss(array(batch_.inputs), array(batch_.targets), &random, array(batch_.begins));
         const double own = static_cast<double>(y.item());
-        // each target counts the same: of windows, a batch is one of `micro_steps` times `shards`
+        // each target counts the same; with windows, this is `micro_steps` times `shards`
         const double batches = static_cast<double>(targets) / static_cast<double>(sampler_.targets(batch));
         loss += own / batches;
         if (!std::isfinite(own)) break;
@@ -89,8 +89,8 @@ double TrainingStep::add_part(std::size_t number, std::size_t part, std::size_t 
     return loss;
 }
 
-// The sum over all parts, in all processes, as the tree that it is in one: gradients, of which a process then has those
-// that it owns; the loss; and the gradients' norm.
+// Sums over all parts in all processes, in the same tree as in one process: the gradients, of which each process then
+// holds those that it owns; the loss; and the gradients' norm.
 void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& result) {
     if (options_.shards == 1) {
         result.loss = own_losses[0];
@@ -174,7 +174,7 @@ void TrainingStep::update(StepResult& result) {
     profile::lap(name_of(optimizer->kind()));
 }
 
-// Its arrays are sent in the order of held(), which the first process knows of each.
+// Processes send their arrays in the order of held(), which the first process can reproduce for each.
 std::unique_ptr<Optimizer<float>> TrainingStep::whole_optimizer() {
     if (processes_ && !processes_->first()) {
         std::size_t open = 0;
@@ -223,7 +223,7 @@ std::string TrainingStep::find_anomaly(std::size_t number) {
     return found;
 }
 
-// "": there is none in this process's parts.
+// Returns "" if this process's parts have none.
 std::string TrainingStep::find_own_anomaly(std::size_t number) {
     for (const auto& entry : parameters.entries()) {
         const std::string bad = first_not_finite<float>(entry.parameter.value());

@@ -53,7 +53,8 @@ class TrainingStep {
     // (2, 7, 31) of ...".
     std::string find_anomaly(std::size_t number);
 
-    // Whether this process is asked to stop, sent to the others in each step; and whether one of them was asked.
+    // asked_to_stop: whether this process is asked to stop; each step tells the others. told_to_stop: whether any
+    // process was asked.
     std::function<bool()> asked_to_stop;
     bool told_to_stop = false;
 
@@ -84,7 +85,7 @@ class TrainingStep {
     bool exchanging_ = false;
     data::Batch batch_;
     PairwiseSum sum_;
-    double timed_from_ = 0, untold_seconds_ = 0;  // the step before's time after its exchange
+    double timed_from_ = 0, untold_seconds_ = 0;  // the previous step's time after its exchange
 };
 
 }  // namespace inkling::train

@@ -5,13 +5,13 @@
 
 namespace inkling::train {
 
-// The speed of the last s seconds forecasts the next s seconds. A plan aims a tenth of the time left beyond the end: a
-// run that the clock stops there costs less than one that ends early. It holds while it ends between max_time and twice
-// as far beyond. So a steady machine plans a few times, each time nearer to the end.
+// The speed of the last s seconds forecasts the next s seconds. A plan ends a tenth of the remaining time beyond
+// max_time, because a run that the clock stops costs less than one that ends early. It stays while its forecast end
+// lies between max_time and twice that far beyond. So a steady machine replans a few times, ever closer to the end.
 std::size_t TimePlan::steps(std::size_t step, double seconds, double max_time, std::size_t planned) {
     constexpr double kEvery = 0.02, kBeyond = 0.1;
     if (!marks_.empty() && seconds - marks_.back().seconds < kEvery * max_time) return planned;
-    if (marks_.empty() && seconds < kEvery * max_time) return planned;  // in which buffers are made
+    if (marks_.empty() && seconds < kEvery * max_time) return planned;  // the first steps create buffers
     const double left = max_time - seconds;
     const auto newer =
         std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.seconds > seconds - left; });

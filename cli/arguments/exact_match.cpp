@@ -16,7 +16,7 @@ std::string_view trimmed(std::string_view text) {
 
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
                       const std::vector<data::Example>& examples, const std::function<bool(double done)>& progress) {
-    constexpr std::size_t kMore = 8;  // tokens, beyond those of the right answer: one that is longer is wrong
+    constexpr std::size_t kMore = 8;  // tokens beyond the right answer, enough to see that an answer is too long
     const auto inference = std::make_shared<const models::InferenceModel>(model);
     generate::GenerateOptions options;
     options.temperature = 0;
@@ -28,7 +28,7 @@ Answers count_answers(const models::Transformer<float>& model, const std::shared
         while (asked.size() > 1 && asked.back().role != "assistant") asked.pop_back();
         const std::string expected = asked.back().content;
         asked.pop_back();
-        if (asked.empty()) continue;  // it begins with its only answer
+        if (asked.empty()) continue;  // nothing comes before its answer
         if (!progress(static_cast<double>(&d - examples.data()) / static_cast<double>(examples.size()))) break;
         ++found.asked;
         options.max_tokens = tokenizer->encode(expected).size() + kMore;

@@ -34,7 +34,7 @@ void JsonLines::sample(const train::TrainingLoop& loop, const std::string& promp
 }
 
 void JsonLines::step_refused(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();  // what is not finite is null
+    const train::Metrics& m = loop.metrics();  // non-finite numbers become null
     write("anomaly", {{"step", m.step},
                       {"kind", "not_finite"},
                       {"where", loop.anomaly()},

@@ -19,7 +19,7 @@ namespace inkling::cli {
 nlohmann::ordered_json plan_json(const train::TrainOptions& options, std::size_t parameters, std::size_t tokens,
                                  std::size_t vocab_size, std::size_t threads);
 
-// Training goes on if the reader goes away; the write error is thrown at the end.
+// Training continues without a reader; the write error is thrown at the end.
 class JsonLines : public train::Callback {
   public:
     void plan(const nlohmann::ordered_json& plan);

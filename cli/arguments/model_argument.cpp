@@ -12,7 +12,7 @@
 namespace inkling::cli {
 namespace {
 
-// What tells one state of a folder from another: where its links lead, and which files are there.
+// Identifies a state of a folder: the targets of its links, and its files.
 std::string state_of(const std::string& path) {
     std::error_code none;
     const std::filesystem::path folder = std::filesystem::canonical(models::find_model(path), none);
@@ -29,7 +29,7 @@ std::string state_of(const std::string& path) {
     return state;
 }
 
-// What load(canonical folder) makes of one state of the folder.
+// Returns load(canonical folder), repeated until the folder did not change meanwhile, at most 5 times.
 template <class Load>
 auto load_unchanged(const std::string& path, const Load& load) {
     for (int attempt = 1;; ++attempt) {

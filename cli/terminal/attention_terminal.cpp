@@ -1,4 +1,4 @@
-// Keys that do not fit side by side go on in a further panel below, which starts with the first query that can see
+// Keys that do not fit side by side continue in another panel below, which starts with the first query that can see
 // them.
 #include "cli/terminal/attention_terminal.h"
 
@@ -16,9 +16,9 @@ using web::Colour;
 using web::scale_colour;
 namespace {
 
-constexpr std::size_t kMaxLabel = 8;  // columns; of a key label: lines
+constexpr std::size_t kMaxLabel = 8;  // columns; for a key label, lines
 
-// A label as it stands in the terminal.
+// A character of a label, and its width in the terminal.
 struct Character {
     std::string text;
     std::size_t columns;
@@ -28,7 +28,7 @@ struct Label {
     std::size_t width = 0;
 };
 
-// At most kMaxLabel columns; a longer one ends in "…".
+// At most kMaxLabel columns; longer labels end in "…".
 Label make_label(const std::string& token) {
     const std::string text = fit_columns(token, kMaxLabel);
     Label label;
@@ -45,7 +45,7 @@ Label make_label(const std::string& token) {
     return label;
 }
 
-// The nearest colour of the 6 x 6 x 6 cube that terminals of 256 colours have.
+// The nearest colour in the 6 x 6 x 6 cube of terminals with 256 colours.
 int cube_colour(Colour colour) {
     const auto step = [](int channel) { return channel < 48 ? 0 : channel < 115 ? 1 : (channel - 35) / 40; };
     return 16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue);
@@ -92,11 +92,11 @@ std::string terminal_picture(const AttentionMap& map, HeadIndex at, const Termin
         std::size_t lines = 0;
         for (std::size_t key = begin; key < end; ++key) lines = std::max(lines, labels[key].characters.size());
         text += "\n";
-        for (std::size_t line = 0; line < lines; ++line) {  // key labels, from the top down
+        for (std::size_t line = 0; line < lines; ++line) {  // key labels, read downwards
             std::string shown(left + 1, ' ');
             for (std::size_t key = begin; key < end; ++key) {
                 const Label& label = labels[key];
-                const std::size_t skipped = lines - label.characters.size();  // they stand on the heatmap
+                const std::size_t skipped = lines - label.characters.size();  // labels end at the heatmap
                 const Character character = line < skipped ? Character{"", 0} : label.characters[line - skipped];
                 shown += character.text;
                 shown.append(cell - std::min(cell, character.columns), ' ');

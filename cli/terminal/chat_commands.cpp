@@ -28,7 +28,7 @@ constexpr const char* kChatHelp =
     "/quit, Ctrl-D     ends\n"
     "Ctrl-C            stops the answer, or drops a line\n";
 
-// The flags of sampling, as --help has them: /set takes and shows these.
+// The sampling flags of --help, which /set changes and shows.
 struct SamplingFlags {
     generate::GenerateOptions options;
     CLI::App app;
@@ -53,7 +53,7 @@ void change(const std::string& name, const std::string& value, Conversation& tal
     }
     check<BadInput>(!value.empty(), "/set {}: a value is required", name);
     try {
-        settings.app.parse({value, "--" + name});  // the last comes first, as CLI11 wants them
+        settings.app.parse({value, "--" + name});  // in reverse order, as CLI11 expects
         talk.set_options(settings.options);
     } catch (const CLI::ParseError& e) {
         const bool known = settings.app.get_option_no_throw("--" + name) != nullptr;
@@ -64,7 +64,7 @@ void change(const std::string& name, const std::string& value, Conversation& tal
     }
 }
 
-// Whether a file is what /save writes, one line of messages. A text to train on has more.
+// Whether /save may replace a file: it is a single line of messages, as /save writes. A training text has more lines.
 bool is_conversation(const std::string& file) {
     std::error_code none;
     if (!std::filesystem::is_regular_file(file, none)) return true;
@@ -85,7 +85,7 @@ void save_to(std::string file, const Conversation& talk) {
     try {
         formats::write_file_atomic(file, data::to_line(talk.messages()));
     } catch (const Error& e) {
-        throw BadInput(e.what());  // the conversation goes on
+        throw BadInput(e.what());  // the conversation continues
     }
     say(fmt::format("({} written to {})", counted(talk.messages().size(), "message"), file));
 }

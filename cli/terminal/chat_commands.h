@@ -1,4 +1,4 @@
-// The commands of `inkling chat`, which /help lists.
+// The commands inside `inkling chat`, which /help lists.
 #pragma once
 
 #include <string>

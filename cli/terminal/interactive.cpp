@@ -38,7 +38,7 @@ int write_interactively(generate::Sequence text, const std::shared_ptr<const mod
         print_text(text, std::span(&batch, 1), tokenizer, line, writing);
         if (!writing.json) print("\n");
     };
-    const auto go_on = [&] {  // on a terminal, Ctrl-C stops the text alone
+    const auto go_on = [&] {  // on a terminal, Ctrl-C stops only the text
         if (!terminal || signal != SIGINT) return signal == 0;
         forget_signal();
         return true;
@@ -50,13 +50,13 @@ int write_interactively(generate::Sequence text, const std::shared_ptr<const mod
     }
     while (going) {
         const std::optional<std::string> line = lines.next(kPrompt);
-        if (!line && terminal) std::fputc('\n', stderr);  // what comes next has a line of its own
-        if (!line && terminal && signal == SIGINT) {      // this line is dropped; Ctrl-D ends
+        if (!line && terminal) std::fputc('\n', stderr);  // the next output starts a new line
+        if (!line && terminal && signal == SIGINT) {      // drop this line; Ctrl-D ends
             forget_signal();
             continue;
         }
         if (!line) break;
-        if (terminal && signal == SIGINT) forget_signal();  // it came before the line
+        if (terminal && signal == SIGINT) forget_signal();  // from before this line
         if (*line == "/new") {
             text = generate::Sequence(inference, &tokenizer, writing.options);
             continue;
@@ -70,8 +70,8 @@ int write_interactively(generate::Sequence text, const std::shared_ptr<const mod
             check<BadInput>(formats::find_invalid_utf8(*line) == std::string::npos, "this line is not UTF-8");
             text.add(*line);
             write(*line, true);
-            say_replaced(tokenizer);   // behind the text, which goes on in the line that was typed
-        } catch (const BadInput& e) {  // the next line may be better
+            say_replaced(tokenizer);   // after the text, which continues the typed line
+        } catch (const BadInput& e) {  // continue with the next line
             say(fmt::format("inkling: {}", e.what()));
         }
         going = go_on();

@@ -32,8 +32,8 @@ namespace {
 bool dropped = false;
 std::string shown_prompt;
 
-// While a line is edited, Ctrl-C and Ctrl-D are keys like others. The editor shows its prompt before it asks the
-// terminal for keys: until then Ctrl-C would be a signal, after which it would wait on, and Ctrl-D would be lost.
+// Makes Ctrl-C and Ctrl-D ordinary keys while a line is edited. The editor shows its prompt before it changes the
+// terminal's mode: until then Ctrl-C would be a signal, after which it keeps waiting, and Ctrl-D would be lost.
 struct ControlKeysAreKeys {
     termios before{};
     ControlKeysAreKeys() {
@@ -51,17 +51,17 @@ int drop_line(int, int) {
     return 0;
 }
 
-// A terminal that is asked to puts these around what is pasted, so that its line ends are not those of messages.
+// Bracketed paste: the terminal puts marks around pasted text, so that its line ends do not end messages.
 constexpr std::string_view kAskForMarks = "\x1b[?2004h", kNoMarks = "\x1b[?2004l", kPasted = "\x1b[201~";
 
-// What is pasted goes into the line that is edited, its line ends too.
+// Inserts pasted text, including line ends, into the edited line.
 int take_paste(int, int) {
     std::string text;
     for (char c = 0; !text.ends_with(kPasted) && formats::retry([&] { return ::read(STDIN_FILENO, &c, 1); }) == 1;)
-        text += c == '\r' ? '\n' : c;  // as terminals send them
+        text += c == '\r' ? '\n' : c;  // terminals send \r
     if (text.ends_with(kPasted)) text.resize(text.size() - kPasted.size());
     while (text.ends_with('\n')) text.pop_back();
-    // the editor shows what was typed, and not what is inserted: it begins anew, where the prompt is
+    // the editor shows typed text but not inserted text, so it redraws from the prompt
     const std::string before = shown_prompt + std::string(rl_line_buffer, static_cast<std::size_t>(rl_point));
     const std::size_t rows = cursor_after(before, terminal_columns(STDOUT_FILENO)).row;
     print_codes(fmt::format("\r{}\x1b[J", rows > 0 ? fmt::format("\x1b[{}A", rows) : ""));
@@ -74,7 +74,7 @@ int take_paste(int, int) {
 #endif
 
 LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
-    // the editor takes bytes for characters by the locale; in the default one it would drop those that are not ASCII
+    // the editor decodes characters by the locale; the default one would drop non-ASCII bytes
     if (terminal_ && (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)) std::setlocale(LC_CTYPE, "C.UTF-8");
 #ifdef INKLING_LIBEDIT
     if (!terminal_) return;
@@ -82,7 +82,7 @@ LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILEN
     rl_initialize();
     rl_add_defun("drop-line", drop_line, '\x03');
     if (!understands_codes()) return;
-    rl_add_defun("take-paste", take_paste, '~');  // called for a key or keys that end so, below
+    rl_add_defun("take-paste", take_paste, '~');  // bound to a key sequence below
     char own[] = "bind ~ ed-insert", pasted[] = "bind \"\\e[200~\" take-paste";
     rl_parse_and_bind(own);
     rl_parse_and_bind(pasted);
@@ -116,7 +116,7 @@ std::optional<std::string> LineReader::next(const char* prompt) {
     }
     std::string text;
     if (std::getline(std::cin, text)) return text;
-    std::cin.clear();  // a signal ends a line, and not all of them
+    std::cin.clear();  // a signal ends only this line
     std::clearerr(stdin);
     return std::nullopt;
 }

@@ -66,7 +66,7 @@ Cursor cursor_after(std::string_view text, std::size_t columns) {
     for (std::size_t at = 0; at < text.size();) {
         const char32_t c = formats::next_code_point(text, at);
         const std::size_t width = c == '\n' ? columns - cursor.column : columns_of(c);
-        if (cursor.column + width > columns) ++cursor.row, cursor.column = 0;  // a wide character goes there as a whole
+        if (cursor.column + width > columns) ++cursor.row, cursor.column = 0;  // a wide character is not split
         cursor.column += width;
         if (cursor.column == columns) ++cursor.row, cursor.column = 0;
     }
@@ -87,7 +87,7 @@ std::string WordWrap::add(std::string_view piece, std::size_t columns) {
         } else {
             word_ += piece.substr(begin, at - begin);
             if (columns_of(c) > 1)
-                text += rest(columns);  // Chinese has no spaces: a line may end at any of its characters
+                text += rest(columns);  // Chinese has no spaces: a line may break after any character
         }
     }
     return text;

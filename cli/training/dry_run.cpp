@@ -15,7 +15,7 @@
 namespace inkling::cli {
 namespace {
 
-// The same without a unit: "1.23M".
+// quantity() without a unit: "1.23M".
 std::string short_number(double x) {
     std::string text = quantity(x, "");
     text.erase(text.find(' '), 1);
@@ -32,12 +32,12 @@ std::string duration(double s) {
 
 struct Vocabulary {
     std::size_t size = 0;
-    double tokens = 0;  // of the whole text
+    double tokens = 0;  // in the whole text
     bool exact = false;
 };
 
-// The text in the tokenizer of the run. A BPE token that is yet to be learned has about 3.5 bytes; plain text is tried
-// on its beginning, and examples are encoded whole.
+// Estimates the text's tokens. Counts 3.5 bytes per token of byte pairs that are not learned yet; encodes the beginning
+// of plain text, and all examples.
 Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, train::Budget& budget) {
     constexpr std::size_t kSample = 4 << 20;
     const double bytes = static_cast<double>(corpus.bytes());
@@ -58,7 +58,7 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, 
         if (read >= kSample) break;
     }
     const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
-    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encode.h
+    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // one token each: see encode.h
     return {tokenizer.vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
 }
 
@@ -84,7 +84,7 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
     train::fit_steps(budget, needed.seconds_per_step(), architecture, settings);
-    if (fits) {  // whether weights are averaged follows from the number of steps
+    if (fits) {  // the number of steps decides whether weights are averaged
         train::fit_to_steps(budget, settings);
         train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);
     }

@@ -22,7 +22,8 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// Lines "name = value". Where one of another process differs from the first's, `differs` is told who, name, and both.
+// Compares lines "name = value". Where a process differs from the first, calls `differs` with the process, the name and
+// both values.
 template <class Differs>
 void compare(distributed::Processes& processes, const std::string& own, const Differs& differs) {
     const std::vector<std::string> all = processes.gather_texts(own);
@@ -47,7 +48,7 @@ std::size_t threads_of_each(const distributed::Processes& processes) {
     CPU_ZERO(&allowed);
     const long all = sysconf(_SC_NPROCESSORS_ONLN);
     const long own = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : all;
-    // cores of this computer, of which this process may use some or all
+    // all cores of this computer; this process may be bound to some of them
     const double cores = static_cast<double>(physical_cores()) * static_cast<double>(all) / static_cast<double>(own);
     const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host));
     return std::clamp<std::size_t>(share, 1, default_threads());
@@ -99,7 +100,7 @@ void check_same_text(distributed::Processes& processes, const data::Corpus& corp
     });
 }
 
-// Sizes of documents, sources, and examples as CBOR, whose strings are any bytes; then the text.
+// Sends document sizes, sources and examples as CBOR, whose strings can hold any bytes; then the text.
 void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     using nlohmann::json;
     std::string head;
@@ -123,7 +124,7 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     if (processes.first()) return;
     const json told = json::from_cbor(head);
     corpus = {};
-    corpus.begin_source(text, "");  // which keeps it
+    corpus.begin_source(text, "");  // owns the text
     std::size_t at = 0;
     for (const auto& size : told[0]) {
         const auto n = size.get<std::size_t>();

@@ -1,4 +1,5 @@
-// `inkling train` in several processes of mpirun: checks that all were started alike, and shares the first one's text.
+// `inkling train` in several processes of mpirun: checks that all have the same settings, and shares the first one's
+// text.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace inkling::cli {
 
 int fail_out_of_memory(const std::bad_alloc& e) noexcept {
-    static std::atomic_flag told;  // what the program does to end may run out of memory again
+    static std::atomic_flag told;  // ending the program may run out of memory again
     if (told.test_and_set()) return kRunFailed;
     char line[256];
     const int size = std::snprintf(line, sizeof line, "inkling: %s: choose a smaller model, batch or context\n",

@@ -64,7 +64,7 @@ Report::~Report() { wipe(); }
 
 void Report::wipe() {
     if (moving_ == 0) return;
-    const std::size_t above = (moving_ - 1) / terminal_columns(STDERR_FILENO);  // rows, once the terminal is narrower
+    const std::size_t above = (moving_ - 1) / terminal_columns(STDERR_FILENO);  // rows, if the terminal became narrower
     std::fputs(above > 0 ? fmt::format("\x1b[{}A\r\x1b[J", above).c_str() : "\r\x1b[K", stderr);
     moving_ = 0;
 }
@@ -84,12 +84,12 @@ void Report::warn(const std::string& text) {
     if (!silent_) write("warning: " + text);
 }
 
-// On a terminal the last one is written over, elsewhere there is one every few seconds.
+// A terminal overwrites the last moving line; elsewhere there is a line every 5 seconds.
 bool Report::moving_line(std::string text) {
     if (quiet_) return false;
     if (terminal_) {
         const std::size_t width = terminal_columns(STDERR_FILENO);
-        if (text.size() >= width) text.resize(width - 1);  // a line that wraps cannot be wiped
+        if (text.size() >= width) text.resize(width - 1);  // a wrapped line cannot be wiped
         wipe();
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
@@ -153,7 +153,7 @@ void Report::step_done(train::TrainingLoop& loop) {
 }
 
 void Report::evaluating(train::TrainingLoop& loop, double done) {
-    if (done == 0) return;  // most evaluations are over in no time
+    if (done == 0) return;  // most evaluations are short
     moving_line(fmt::format("step {}/{}  loss {:.4f}  evaluating {:.0f}%", loop.metrics().step,
                             loop.options().max_iters, loop.metrics().loss, 100 * done));
 }
@@ -176,7 +176,7 @@ void Report::replanned(train::TrainingLoop& loop) {
     note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, before));
 }
 
-// The last step has a line in any case.
+// Prints the last step, if it has no line yet.
 void Report::stopped(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
     if (m.step == shown_step_) return;

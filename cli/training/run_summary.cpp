@@ -26,14 +26,14 @@ const char* why_stopped(const train::TrainingLoop& loop) {
     }
 }
 
-// A few whole words of a line from where the validation part begins: "And with the morning".
+// A few whole words from a line at the beginning of the validation part: "And with the morning".
 std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tokenizer) {
     constexpr std::size_t kMaxTokens = 200, kBytes = 40;
     const auto& part = loop.text().val.empty() ? loop.text().train : loop.text().val;
     std::vector<std::int32_t> ids(std::min(kMaxTokens, part.size()));
     part.first(ids.size()).copy_to(ids.data());
     std::string text = tokenizer.decode(ids);
-    const std::size_t space = text.find_first_of(" \n");  // the first word may be cut
+    const std::size_t space = text.find_first_of(" \n");  // skips the first word, which may be cut
     const std::size_t begin = space == std::string::npos ? space : text.find_first_not_of(" \r\n\t", space);
     if (begin == std::string::npos) return "";
     text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
@@ -41,7 +41,7 @@ std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tok
         const std::size_t end = text.find_last_of(' ', kBytes);
         text.resize(end != std::string::npos && end > 0 ? end : kBytes);
     }
-    return text.substr(0, formats::find_invalid_utf8(text));  // it may end inside a character
+    return text.substr(0, formats::find_invalid_utf8(text));  // drops a cut character at the end
 }
 
 bool needs_no_escape(const std::string& text) {
@@ -50,7 +50,7 @@ bool needs_no_escape(const std::string& text) {
     });
 }
 
-// What the best model writes after the ids, or the text where there are none.
+// Generates with the best model after the ids, or, without ids, after the prompt.
 std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& tokenizer, const std::string& prompt,
                             const std::vector<std::int32_t>& ids) {
     generate::GenerateOptions how;
@@ -66,12 +66,12 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
     const bool earlier = loop.has_best() && best != loop.state().step;
     const std::filesystem::path folder = models::find_model(loop.options().out);
     if (earlier && !models::is_adapter(folder)) return written(*models::load_model(folder).model);
-    if (earlier) {  // the training is over: its model gets the best adapters
+    if (earlier) {  // training is over, so its model can load the best adapters
         models::load_adapter(folder, loop.model());
         loop.model().eval();
         return written(loop.model());
     }
-    const train::Averaged weights(loop.step().average);  // the model is here: another would take as much memory again
+    const train::Averaged weights(loop.step().average);  // reuses the model to save memory
     loop.model().eval();
     return written(loop.model());
 }

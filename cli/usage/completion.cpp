@@ -15,7 +15,7 @@ class Completion {
     explicit Completion(const std::string& word) : word_(word) {}
 
     void offer(const std::string& name, std::string text = "") {
-        text.erase(std::min(text.find(';'), text.size()));  // there is little room
+        text.erase(std::min(text.find(';'), text.size()));  // only the first part: space is short
         if (name.starts_with(word_)) lines_ += name + (text.empty() ? "" : "\t" + text) + "\n";
     }
     void offer(CLI::Option& option) {
@@ -51,7 +51,7 @@ std::string complete(CLI::App& app, std::vector<std::string> words) {
     }
     Completion completion(word);
 
-    const bool help = !words.empty() && words.front() == "help";  // it is no command to CLI11
+    const bool help = !words.empty() && words.front() == "help";  // CLI11 does not know this command
     CLI::App* command = &app;
     for (const std::string& given : words)
         for (CLI::App* const part : command->get_subcommands([](CLI::App*) { return true; }))

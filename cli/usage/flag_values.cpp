@@ -32,7 +32,7 @@ std::vector<std::string> values_of(CLI::Option& option) {
             std::istringstream words(name.substr(kMark.size()));
             for (std::string word; words >> word;) values.push_back(word);
         }
-    } catch (const CLI::OptionNotFound&) {  // there are no more checks
+    } catch (const CLI::OptionNotFound&) {  // no more checks
     }
     return values;
 }

@@ -10,7 +10,7 @@
 
 namespace inkling::cli {
 
-inline constexpr const char *kFiles = ":file", *kFolders = ":directory";  // files: folders, too
+inline constexpr const char *kFiles = ":file", *kFolders = ":directory";  // files include folders
 
 std::vector<std::string> values_of(CLI::Option& option);
 

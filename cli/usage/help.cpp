@@ -18,7 +18,7 @@ namespace {
 // Longer lines are hard to read.
 std::size_t page_width() { return std::clamp<std::size_t>(terminal_columns(STDOUT_FILENO), 40, 120); }
 
-// `text` in lines that end before `width`, behind `first`; all but the first line begin with `indent` spaces.
+// Wraps `text` after `first`, in lines shorter than `width`; all but the first begin with `indent` spaces.
 std::string wrap(const std::string& first, const std::string& text, std::size_t indent, std::size_t width) {
     const bool beside = first.size() < indent || indent == 0;
     std::string result = beside ? "" : first + "\n", line = beside ? first : "";
@@ -35,7 +35,7 @@ std::string wrap(const std::string& first, const std::string& text, std::size_t 
 }
 
 std::string value_of(const CLI::Option& option) {
-    const std::string type = option.get_type_name();  // with what a range allows behind it
+    const std::string type = option.get_type_name();  // followed by the limits of a range
     if (!takes_value(option)) return "";
     if (type == "N" || type.starts_with("UINT") || type.starts_with("INT")) return " N";
     return type == "X" || type.starts_with("FLOAT") ? " X" : " TEXT";
@@ -47,8 +47,7 @@ std::string row(const CLI::Option& option, std::size_t width) {
 
 }  // namespace
 
-// Of one that has none of these, its place among the arguments. --no-overwrite, which is the
-// default, is left out.
+// A positional argument has its name. Leaves out --no-FLAG if that is the default.
 std::string spellings_of(const CLI::Option& option) {
     std::vector<std::string> names;
     for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -60,7 +59,7 @@ std::string spellings_of(const CLI::Option& option) {
 
 std::string text_of(const CLI::Option& option) {
     std::string standard = option.get_default_str();
-    if (standard == "[]" || standard == "{}") standard.clear();  // none, in one version of CLI11 or the other
+    if (standard == "[]" || standard == "{}") standard.clear();  // an empty list, in one version of CLI11 or the other
     return option.get_description() + (option.get_required() ? " (required)" : "") +
            (standard.empty() ? "" : fmt::format(" (default: {})", standard));
 }
@@ -89,7 +88,7 @@ std::vector<Help::Section> Help::sections(const CLI::App& app) const {
         }
         const std::string& group = option->get_group();
         const auto has = [&](const Section& s) { return groups_.empty() || group.starts_with(s.name); };
-        Section& section = *std::find_if(all.begin(), all.end() - 1, has);  // the last has all others
+        Section& section = *std::find_if(all.begin(), all.end() - 1, has);  // the last section takes all others
         (group.ends_with(kRare) ? section.more : section.common).push_back(option);
     }
     all.back().common.insert(all.back().common.end(), own.begin(), own.end());

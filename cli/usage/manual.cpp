@@ -14,7 +14,7 @@
 namespace inkling::cli {
 namespace {
 
-// Text as troff shows it. Dashes of flags and numbers are those that one types; those inside of words are hyphens.
+// Escapes text for troff. Dashes of flags and numbers become minus signs, as typed; those inside words stay hyphens.
 std::string escape(const std::string& text) {
     std::string result;
     bool in_word = false, typed = false;
@@ -42,7 +42,7 @@ std::string escape(const std::string& text) {
     return result;
 }
 
-// In lines below 80 characters, as editors like them; none begins with the dot of a request.
+// Wraps text in lines below 80 characters; none begins with a dot, which would be a request.
 std::string paragraph(const std::string& text) {
     std::string result, line;
     std::istringstream words(escape(text));
@@ -54,7 +54,7 @@ std::string paragraph(const std::string& text) {
     return result + line;
 }
 
-// As it is typed: every dash.
+// Escapes every dash as a minus sign, as typed.
 std::string typed(const std::string& text) {
     std::string result;
     for (const char c : text) result += c == '-' ? "\\-" : std::string(1, c);
@@ -88,10 +88,10 @@ std::string page_name(const CLI::App& command) {  // "inkling-train"
     return parent ? page_name(*parent) + "-" + command.get_name() : command.get_name();
 }
 
-// "... on a CPU, writes text with them, and ...", up to the first comma where a line would be long.
+// A long text up to its first comma.
 std::string first_part(const std::string& text) { return text.size() < 72 ? text : text.substr(0, text.find(',')); }
 
-// "Train a model" as the NAME of a page has it.
+// "Train a model" -> "train a model", for a page's NAME.
 std::string lowered(std::string text) {
     if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
         text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));

@@ -32,7 +32,7 @@ CLI::Option* add_value(CLI::App& app, const Setting& s, bool bare_data) {
     else
         option->expected(1)->allow_extra_args(false);
     if (list) return several ? option : option->take_all();
-    return option->check([read](const std::string& text) { return read({text}), std::string(); });  // each one given
+    return option->check([read](const std::string& text) { return read({text}), std::string(); });  // checks each value
 }
 
 }  // namespace

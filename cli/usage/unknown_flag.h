@@ -1,4 +1,4 @@
-// --strict-vocabulary: whether characters that a model does not know end the command, or are replaced and counted.
+// --strict-vocabulary: characters that a model does not know end the command; by default they are replaced and counted.
 #pragma once
 
 #include "cli/common.h"
@@ -11,7 +11,7 @@ inline constexpr const char* kStrictHelp = "refuse characters that the model doe
 
 using train::take_unknown;
 
-// Says on stderr what was replaced since the last time.
+// Reports on stderr what was replaced since the last call.
 inline void say_replaced(data::Tokenizer& tokenizer) {
     if (!tokenizer.unknown) return;
     if (const std::string note = tokenizer.unknown->note(); !note.empty()) say(note);

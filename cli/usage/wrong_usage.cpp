@@ -14,14 +14,14 @@
 namespace inkling::cli {
 namespace {
 
-// The command that was named, down to `tokenize train`; the program itself when there was none.
+// The named command, down to `tokenize train`; the program itself if none was named.
 const CLI::App& named_command(const CLI::App& app) {
     const CLI::App* command = &app;
     while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
     return *command;
 }
 
-// Of a program or command that needs another behind it; "": none was named.
+// The message for an unknown subcommand `name`, or, if that is "", for a missing one.
 std::string no_command(const std::string& name, const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::App* part : command.get_subcommands({})) names.push_back(part->get_name());
@@ -102,7 +102,7 @@ std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const
     const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);
     if (missing && !command.get_subcommands({}).empty()) return no_command(left, command);
     if (!left.empty() && (missing || dynamic_cast<const CLI::ExtrasError*>(&error)))
-        what = unknown(left, command);  // and what is missing may be what was meant
+        what = unknown(left, command);  // the missing flag may be misspelt there
     return fmt::format("{}: see {} --help", what, full_name(command));
 }
 

@@ -7,7 +7,7 @@
 namespace inkling::nn {
 namespace {
 
-// Output and weights as one tensor (..., Lq, dv + Lk), so that both are checked under the random cotangent.
+// Joins output and weights into one tensor (..., Lq, dv + Lk), so that the random cotangent checks both.
 Tensor<double> both(const AttentionOutput<double>& a) { return concatenate<double>({a.output, a.weights}, -1); }
 
 template <class Layer>
@@ -30,7 +30,8 @@ double causal_error(CausalMask how) {
     return std::max(self_error(plain, {2, 5, 3}), module_gradient_error(dropping, output, {normal({2, 6, 3}, 62)}));
 }
 
-// A scoring function in a whole attention, with lengths and, where they may, widths of Q and K that differ.
+// The error of a whole attention with this score, with valid lengths and, if the score allows it, different widths of
+// Q and K.
 double score_error(std::unique_ptr<Score<double>> score, std::size_t dq, std::size_t dk) {
     Attention<double> attention(std::move(score), 0.3);
     const ValidLengths valid = lengths({2}, {2, 4});

@@ -31,8 +31,8 @@ Tensor<T> masked_softmax(const Tensor<T>& x, const ValidLengths& valid_lens = {}
 
 // The slopes of ALiBi (Press et al. 2022), which adds no positions to the tokens: each head's score falls with the
 // distance between query and key, by slope (i - j).
-// For H heads, 2^(-8 i / H), i = 1 .. H, if H is a power of two; else those of the largest power P below H, then every
-// second one of those of 2 P.
+// For H heads, a power of two: 2^(-8 i / H), i = 1 .. H. For any other H: the slopes of the largest power of two P
+// below H, followed by every second slope of 2 P.
 std::vector<double> alibi_slopes(std::size_t heads);
 
 }  // namespace inkling::nn

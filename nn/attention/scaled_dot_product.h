@@ -1,4 +1,4 @@
-// The heart of attention: softmax(q k^T / sqrt(d)) v (Vaswani et al. 2017).
+// Scaled dot-product attention: softmax(q k^T / sqrt(d)) v (Vaswani et al. 2017).
 #pragma once
 
 #include "engine/autograd/tensor.h"

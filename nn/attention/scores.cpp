@@ -55,7 +55,7 @@ Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const 
     const std::size_t dq = Q.dim(-1), both = w.dim(0);
     check(dq < both, "ConcatScore: queries narrower than {} are required, got {}", both, Q.shape());
     check_pair("ConcatScore", Q, K, dq, both - dq);
-    // w^T [q; k] is a number of the query plus a number of the key: no pair is ever written side by side.
+    // w^T [q; k] is one number per query plus one per key, so the pairs are never concatenated.
     const Tensor<T> of_query = matmul(Q, reshape(slice(w, 0, 0, dq), {dq, 1}));          // (B, Lq, 1)
     const Tensor<T> of_key = matmul(K, reshape(slice(w, 0, dq, both), {both - dq, 1}));  // (B, Lk, 1)
     return add(of_query, transpose(of_key, 1, 2));

@@ -1,5 +1,5 @@
-// Tensors of float32 and of float64 as one class of Python's, and how arrays, shapes and names come from Python and go
-// back. NumPy's arrays are shared in both directions: nothing is copied.
+// Tensors of float32 and of float64 as one Python class, and the conversion of arrays, shapes and names between Python
+// and C++. NumPy arrays are shared in both directions, without copies.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,7 +21,7 @@
 
 namespace inkling {
 
-// Names that only Python has for them: C++ programs write the enums.
+// Names that only Python uses; C++ programs write the enums.
 constexpr auto names(Reduction) {
     return name_table<Reduction>({{Reduction::mean, "mean"}, {Reduction::sum, "sum"}, {Reduction::none, "none"}});
 }
@@ -60,7 +60,7 @@ constexpr auto names(DType) { return name_table<DType>({{DType::float32, "float3
 template <class T>
 inline constexpr DType kDType = std::is_same_v<T, float> ? DType::float32 : DType::float64;
 
-// body<T>() for the T of a dtype.
+// Calls body<T>() with the T of a dtype.
 template <class Body>
 decltype(auto) with_type(DType type, const Body& body) {
     return type == DType::float32 ? body.template operator()<float>() : body.template operator()<double>();
@@ -72,7 +72,7 @@ struct AnyTensor {
     template <class T>
     AnyTensor(Tensor<T> t) : tensor(std::move(t)) {}  // NOLINT: implicit on purpose
     DType dtype() const { return tensor.index() == 0 ? DType::float32 : DType::float64; }
-    // Throws, naming the op, when it is of another dtype.
+    // Throws, naming the op, if the tensor has another dtype.
     template <class T>
     const Tensor<T>& as(const char* op) const {
         check(kDType<T> == dtype(), "{}: tensors of one dtype are required, got float32 and float64: use astype()", op);
@@ -80,13 +80,13 @@ struct AnyTensor {
     }
 };
 
-// f(Tensor<T>), whatever T is.
+// Calls f with the Tensor<float> or Tensor<double>.
 template <class F>
 decltype(auto) visit(const AnyTensor& x, const F& f) {
     return x.dtype() == DType::float32 ? f(*std::get_if<0>(&x.tensor)) : f(*std::get_if<1>(&x.tensor));
 }
 
-// For signatures.
+// Types that show as NumPy's in signatures.
 inline bool any_object(PyObject*) { return true; }
 class NumpyArray : public nb::object {
     NB_OBJECT(NumpyArray, nb::object, "numpy.ndarray", any_object)
@@ -95,28 +95,26 @@ class ArrayLike : public nb::object {
     NB_OBJECT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any_object)
 };
 
-// A tensor over anything that NumPy takes for an array. Arrays of float32 and float64 that can be written to are
-// shared; others, and those whose elements lie backwards, are copied. Without a dtype, all that is no array of float64
-// becomes float32.
+// A tensor over anything that NumPy converts to an array. Writable arrays of float32 and float64 are shared; others,
+// and arrays with negative strides, are copied. Without a dtype, everything but an array of float64 becomes float32.
 AnyTensor tensor_over(nb::handle data, std::optional<DType> dtype, bool requires_grad);
 
-// NumPy's view of an array: the same memory, which lives as long as either.
+// A NumPy view of an array: it shares the memory, which lives as long as either.
 template <class T>
 NumpyArray numpy_view(const ConstArray<T>& array, bool writable = false);
 
-// Integers that fit into 32 bits, and truth values; null where it is something else. Arrays of int32 and bool are
-// shared.
+// Convert integers that fit into 32 bits, and booleans; nothing for other data. Arrays of int32 and bool are shared.
 std::optional<IdArray> ids_from(nb::handle data) noexcept;
 std::optional<MaskArray> mask_from(nb::handle data) noexcept;
 
-// What keeps a Python object as long as a buffer needs it.
+// Keeps a Python object alive as long as a buffer needs it.
 std::shared_ptr<void> keeper_of(nb::object object);
 
 }  // namespace inkling::python
 
 namespace nanobind::detail {
 
-// A number, also where a tensor could be meant: one that requires a gradient is refused, since float() drops its graph.
+// A number. Refuses a tensor that requires a gradient, since float() drops its graph.
 template <>
 struct type_caster<double> {
     NB_TYPE_CASTER(double, const_name("float"))
@@ -134,14 +132,14 @@ struct type_caster<double> {
     static handle from_cpp(double x, rv_policy, cleanup_list*) noexcept { return PyFloat_FromDouble(x); }
 };
 
-// A sequence of integers, or one.
+// An integer or a sequence of integers.
 template <class List>
 struct int_list_caster {
     NB_TYPE_CASTER(List, const_name("int | collections.abc.Sequence[int]"))
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         value.clear();
         const auto add = [&](PyObject* number) {
-            const Py_ssize_t n = PyNumber_AsSsize_t(number, nullptr);  // one that is too large becomes the largest
+            const Py_ssize_t n = PyNumber_AsSsize_t(number, nullptr);  // clamps numbers that are too large
             if (n == -1 && PyErr_Occurred()) {
                 PyErr_Clear();
                 return false;
@@ -186,7 +184,7 @@ template <>
 struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
     bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
         if (!src.is_none()) return int_list_caster::from_python(src, flags, cleanup);
-        value.clear();  // all of them
+        value.clear();  // empty: all axes
         return true;
     }
 };
@@ -216,7 +214,7 @@ struct type_caster<inkling::MaskArray> {
     }
 };
 
-// Enums by the names that flags and files have for them (engine/base/names.h).
+// Enums by their names in flags and files (engine/base/names.h).
 template <class E>
 struct named_caster {
     NB_TYPE_CASTER(E, const_name("str"))

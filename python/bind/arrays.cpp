@@ -8,7 +8,7 @@ nb::object as_array(nb::handle data, const char* dtype = nullptr) {
     return dtype ? asarray(data, dtype) : asarray(data);
 }
 
-// An Array over the memory of NumPy's, whose strides must allow it.
+// An Array over the memory of a NumPy array, whose strides must allow it.
 template <class T, class Stored = T>
 Array<T> shared(const nb::object& array) {
     const auto view = nb::cast<nb::ndarray<const Stored, nb::device::cpu>>(array, false);
@@ -19,7 +19,7 @@ Array<T> shared(const nb::object& array) {
     return Array<T>::over(elements, shape, strides, keeper_of(array));
 }
 
-// Shared where it may be, else a copy, which is shared.
+// Shares the array if possible, else a copy of it.
 template <class T, class Stored = T>
 Array<T> shared_or_copied(nb::object array, bool must_be_writable) {
     const nb::object flags = array.attr("flags");
@@ -41,7 +41,7 @@ Array<T> shared_or_copied(nb::object array, bool must_be_writable) {
 
 std::shared_ptr<void> keeper_of(nb::object object) {
     return {object.release().ptr(), [](void* kept) {
-                if (!Py_IsInitialized()) return;  // the process ends
+                if (!Py_IsInitialized()) return;  // the interpreter has ended
                 const nb::gil_scoped_acquire interpreter;
                 Py_DECREF(static_cast<PyObject*>(kept));
             }};
@@ -96,7 +96,7 @@ template NumpyArray numpy_view(const ConstArray<std::uint8_t>&, bool);
 std::optional<IdArray> ids_from(nb::handle data) noexcept try {
     nb::object array = as_array(data);
     const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-    const bool empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // of floats, by NumPy
+    const bool empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // NumPy makes empty lists float
     if (kind != "i" && kind != "u" && !empty) return std::nullopt;
     if (kind == "i" && nb::cast<int>(array.attr("dtype").attr("itemsize")) == 4)
         return shared_or_copied<std::int32_t>(array, false);

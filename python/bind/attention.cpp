@@ -26,7 +26,7 @@ using Size = std::size_t;
 
 nn::NeedWeights wanted(bool weights) { return weights ? nn::NeedWeights::yes : nn::NeedWeights::no; }
 
-// A scoring function that Python holds, as the one of an Attention.
+// Uses a scoring function that Python holds in an Attention.
 template <class T>
 struct HeldScore : nn::Score<T> {
     explicit HeldScore(const AnyModule& held) : module(held) {}

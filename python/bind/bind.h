@@ -1,4 +1,4 @@
-// The parts of the module. A file has the name of its part; bind_random is in creation.cpp, bind_errors in train.cpp.
+// The parts of the module. Each file is named after its part; bind_random is in creation.cpp, bind_errors in train.cpp.
 #pragma once
 
 #include "python/bind/define.h"

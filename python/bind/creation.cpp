@@ -5,7 +5,7 @@
 namespace inkling::python {
 namespace {
 
-// Makes a leaf: make<T>() is its value.
+// Makes a leaf with the value make<T>().
 template <class Make>
 AnyTensor leaf(DType type, const Make& make) {
     const nb::gil_scoped_release others_run;

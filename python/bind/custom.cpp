@@ -1,4 +1,4 @@
-// What Python brings along: ops of its own, over NumPy's arrays; tensors from and to safetensors files.
+// Custom ops written in Python over NumPy arrays; tensors from and to safetensors files.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
@@ -11,13 +11,13 @@
 namespace inkling::python {
 namespace {
 
-// An array of Python's as a value or gradient of its own memory.
+// Copies a Python array into a value or gradient.
 template <class T>
 Array<T> copy_of(nb::handle array, const char* op) {
     return tensor_over(array, kDType<T>, false).template as<T>(op).value().clone();
 }
 
-// The op whose value is `value`, and whose backward(dy) returns a gradient, or None, for each input.
+// Records an op with this value; its backward(dy) returns a gradient or None for each input.
 template <class T>
 AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyTensor>& all, nb::callable backward) {
     std::vector<NodePtr<T>> nodes;
@@ -31,7 +31,7 @@ AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyT
         op, copy_of<T>(value, op), std::move(nodes),
         [op, in, kept = keeper_of(backward)](const Array<T>& dy, Gradients<T>& grads) {
             grads.refuse_graph();
-            for (const Saved<T>& x : in) x.get();  // throws where it was written to since
+            for (const Saved<T>& x : in) x.get();  // throws if it was written to since
             const nb::gil_scoped_acquire interpreter;
             const nb::object given = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy));
             for (std::size_t i = 0; i < in.size(); ++i) {
@@ -49,7 +49,7 @@ AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyT
 void save_tensors(const std::filesystem::path& path, const std::map<std::string, AnyTensor>& tensors) {
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::vector<std::shared_ptr<const void>> kept;  // until write()
+    std::vector<std::shared_ptr<const void>> kept;  // alive until write()
     for (const auto& [name, tensor] : tensors) {
         visit(tensor, [&, &n = name]<class T>(const Tensor<T>& x) {
             const auto dense = std::make_shared<ConstArray<T>>(x.value().contiguous());
@@ -83,7 +83,7 @@ void bind_custom(nb::module_& m) {
         "_record",
         [](const std::string& name, const ArrayLike& value, const std::vector<AnyTensor>& in, nb::callable backward) {
             if (in.empty()) throw nb::type_error(fmt::format("{}: at least one tensor is required", name).c_str());
-            static std::set<std::string> names;  // graphs hold pointers
+            static std::set<std::string> names;  // graphs keep pointers to names
             const char* const op = names.insert(name).first->c_str();
             return with_type(in[0].dtype(), [&]<class T>() { return record_custom<T>(op, value, in, backward); });
         },

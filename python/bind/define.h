@@ -1,8 +1,8 @@
-// One function of C++ for float and for double as one function of Python, from its signature:
+// Defines a C++ function template over float and double as one Python function, from its signature:
 //   define(m, "gelu", BOTH(gelu), "docstring", "x"_a);
 //   define(m, "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); }, ...);
-// What is a Tensor<T>, a Maybe<T>, a list of tensors or a layer there, is an AnyTensor and so on in Python; the first
-// of them says which T is called. Other threads of Python run in the meantime.
+// Arguments Tensor<T>, Maybe<T>, lists of tensors and layers become AnyTensor and so on in Python; the first of them
+// decides T. The function runs without the interpreter lock, so other Python threads can run.
 #pragma once
 
 #include <nanobind/stl/pair.h>
@@ -17,17 +17,17 @@ namespace inkling::python {
 
 using nb::literals::operator""_a;
 
-// A tensor that may be left out: an undefined one.
+// An optional tensor: undefined if left out.
 template <class T>
 struct Maybe {
     Tensor<T> tensor;
 };
 
-// A layer: a module of one of the two types.
+// A layer: a module over float or double.
 struct AnyModule {
     std::shared_ptr<nn::Module<float>> single;
     std::shared_ptr<nn::Module<double>> twice;
-    nb::object made;  // for copies: a tuple of a callable and its arguments; none where it cannot be made again
+    nb::object made;  // for copies: a tuple of a callable and its arguments; none if it cannot be made again
 
     virtual ~AnyModule() = default;
     DType dtype() const { return single ? DType::float32 : DType::float64; }
@@ -53,7 +53,7 @@ decltype(auto) visit(const AnyModule& module, const F& f) {
 template <template <class> class Layer>
 struct AnyLayer : AnyModule {};
 
-// How an argument X, of the function for float, stands in Python; and get<T>() is it for T again.
+// The Python type of an argument X of the function over float; get<T>() converts it to the argument over T.
 template <class X>
 struct Argument {
     using Python = X;
@@ -105,7 +105,7 @@ struct Argument<Layer<float>> {
     }
 };
 
-// What a function returns, for Python.
+// Converts a function's result for Python.
 template <class X>
 X returned(X x) {
     return x;
@@ -176,7 +176,7 @@ template <class F>
 requires requires { &F::template operator()<float>; }
 auto python_function(const char* name, const F& f) { return python_function(name, f, &F::template operator()<float>); }
 
-// In a module, or in a class as a method, whose first argument is the object.
+// Defines a function in a module, or a method in a class, whose first argument is the object.
 template <class Place, class F, class... Extra>
 void define(Place& place, const char* name, const F& f, const char* doc, const Extra&... extra) {
     place.def(name, python_function(name, f), doc, extra...);

@@ -1,11 +1,11 @@
-// gradients() and what is made of it, of functions of Python's; inkling/_derivatives.py has grad().
+// gradients() and the derivatives built on it, of Python functions; inkling/_derivatives.py has grad().
 #include "engine/ops/derivatives.h"
 #include "python/bind/bind.h"
 
 namespace inkling::python {
 namespace {
 
-// A callable of Python as a function of C++.
+// A Python callable as a C++ function.
 template <class T>
 auto called(const nb::callable& f, const char* what) {
     return [&f, what](const Tensor<T>& x) { return nb::cast<const AnyTensor&>(f(AnyTensor(x))).as<T>(what); };

@@ -1,11 +1,11 @@
-// x[key], as NumPy indexes: integers, slices, ..., None, and arrays of integers or truth values.
+// x[key], with NumPy's rules: integers, slices, ..., None, and arrays of integers or booleans.
 #pragma once
 
 #include "python/bind/any_tensor.h"
 
 namespace inkling::python {
 
-// A key that is an array of integers or truth values, as NumPy's array; none for other keys.
+// A key that is an array of integers or booleans, as a NumPy array; nothing for other keys.
 inline nb::object array_key(nb::handle key) {
     if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key) ||
         nb::isinstance<AnyTensor>(key))
@@ -16,14 +16,14 @@ inline nb::object array_key(nb::handle key) {
     return selects ? array : nb::object();
 }
 
-// The axes of a tensor that a key names: those of a mask, else one.
+// The number of axes that a key indexes: a mask's rank, else 1.
 inline std::ptrdiff_t axes_named(nb::handle key) {
     const nb::object array = array_key(key);
     const bool mask = array.is_valid() && nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b";
     return mask ? nb::cast<std::ptrdiff_t>(array.attr("ndim")) : 1;
 }
 
-// x[..., array, ...]: the axes of x from `axis` on that the array names become the array's, or one for a mask.
+// x[..., array, ...]: replaces `axis` by the axes of an array of integers, or the axes that a mask indexes by one.
 template <class T>
 Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array) {
     if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b") {
@@ -54,7 +54,7 @@ Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array) {
     return reshape(index_select(x, axis, ids.reshaped({ids.size()})), shape);
 }
 
-// x[keys] where several keys are arrays, or one is beside integers: NumPy finds the places.
+// x[keys] with several arrays, or an array beside integers: NumPy computes the positions.
 template <class T>
 Tensor<T> take_places(const Tensor<T>& x, const nb::object& keys) {
     const nb::object numpy = nb::module_::import_("numpy");
@@ -65,12 +65,12 @@ Tensor<T> take_places(const Tensor<T>& x, const nb::object& keys) {
     return reshape(index_select(flatten(x), 0, ids.reshaped({ids.size()})), ids.shape());
 }
 
-// x[key] for keys as NumPy has them: integers, slices, ..., None, and arrays of integers or truth values.
+// x[key] for all keys above.
 template <class T>
 Tensor<T> item_of(Tensor<T> x, nb::handle key) {
     const nb::object keys = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
     const nb::handle ellipsis = Py_Ellipsis;
-    std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes that keys name; of those that are left; indexed away
+    std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes left to index; the current axis; axes removed
     int arrays = 0, integers = 0, ellipses = 0;
     for (const nb::handle k : keys) {
         ellipses += k.is(ellipsis);
@@ -78,7 +78,7 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
         named += axes_named(k);
         const bool array = array_key(k).is_valid();
         arrays += array;
-        integers += !array && PyIndex_Check(k.ptr());  // NumPy's arrays have __index__, too
+        integers += !array && PyIndex_Check(k.ptr());  // NumPy arrays also have __index__
     }
     const auto rank = static_cast<std::ptrdiff_t>(x.rank());
     if (named > rank)

@@ -73,7 +73,7 @@ void bind_module(nb::module_& m) {
     c.def(
         "buffers", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.buffers(); }); },
         "Names that PyTorch's module also has in its state dict.");
-    // What modules written in Python have, too, is in inkling/nn.py.
+    // Methods shared with modules written in Python are in inkling/nn.py.
     using Names = std::vector<std::string>;
     using Self = nb::handle_t<AnyModule>;
     const auto shared = [](const char* name) { return nb::module_::import_("inkling.nn").attr("Stateful").attr(name); };

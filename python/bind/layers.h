@@ -1,4 +1,4 @@
-// A layer of nn/ as a class of Python: its constructor, with a dtype behind its arguments.
+// A layer of nn/ as a Python class: its constructor takes a dtype after its arguments.
 //   auto linear = layer<nn::Linear, Generator&, std::size_t, std::size_t, bool>(m, "Linear", doc, "random"_a, ...);
 //   forward(linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); }, doc, "x"_a);
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace inkling::python {
 
-// An argument of a constructor, for one that makes the same layer. Its values are copied, so any generator will do.
+// A constructor argument for a copy of the layer. The copy takes over the values, so any generator will do.
 template <class X>
 nb::object again(const X& x) {
     return nb::cast(x);

@@ -31,7 +31,7 @@ struct PyTokenizer {
     }
 };
 
-// What the vocabulary lacks and another character took the place of, as a warning of Python's.
+// Warns in Python about characters that the vocabulary lacks and that were replaced.
 void warn_of_unknown(data::Tokenizer& tokenizer) {
     if (!tokenizer.unknown) return;
     const std::string note = tokenizer.unknown->note();
@@ -42,7 +42,7 @@ void warn_of_unknown(data::Tokenizer& tokenizer) {
 
 struct PyModel : AnyLayer<models::Transformer> {
     TokenizerPtr tokenizer;
-    std::shared_ptr<const models::InferenceModel> inference;  // of the weights as they were at `version`
+    std::shared_ptr<const models::InferenceModel> inference;  // from the weights at `version`
     std::uint64_t version = 0;
 
     models::Transformer<float>& model() const { return static_cast<models::Transformer<float>&>(*single); }
@@ -57,7 +57,7 @@ struct PyModel : AnyLayer<models::Transformer> {
     }
 };
 
-// A text that is being written: an iterator of its pieces.
+// Iterates over the pieces of a text while it is generated.
 struct Writing {
     std::shared_ptr<const models::InferenceModel> inference;
     TokenizerPtr tokenizer;

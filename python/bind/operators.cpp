@@ -4,7 +4,7 @@
 namespace inkling::python {
 namespace {
 
-// Beside a tensor there may be a number or an array, which counts as a constant of the tensor's dtype.
+// The other operand may be a number or an array, which becomes a constant of the tensor's dtype.
 template <class F>
 void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* reflected, const F& f) {
     const auto with_array = [f](const AnyTensor& a, const ArrayLike& b, bool turned) {
@@ -41,7 +41,7 @@ void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* ref
         nb::is_operator());
 }
 
-// Of a / b, rounded down: it has no gradient.
+// a / b rounded down, without a gradient.
 template <class T>
 Tensor<T> floor_divide(const Tensor<T>& a, const Tensor<T>& b) {
     const NoGrad no_graph;
@@ -50,7 +50,7 @@ Tensor<T> floor_divide(const Tensor<T>& a, const Tensor<T>& b) {
     return y;
 }
 
-// f of two tensors where one may be a number.
+// Lets f of two tensors take a number for one of them.
 template <class F>
 auto of_tensors(const F& f) {
     return [f]<class A, class B>(const A& a, const B& b) {
@@ -74,7 +74,7 @@ void bind_operators(nb::class_<AnyTensor>& c) {
         c, "__neg__", []<class T>(const Tensor<T>& x) { return neg(x); }, "");
     define_operator(c, "__matmul__", "__rmatmul__",
                     of_tensors([](const auto& a, const auto& b) { return matmul(a, b); }));
-    // y += x is y = y + x, but for a leaf, which would stay as it is.
+    // y += x is y = y + x, except for a leaf, which would not change.
     for (const char* const name : {"__iadd__", "__isub__", "__imul__", "__itruediv__"}) {
         const std::string plain = std::string("__") + (name + 3);
         const nb::object op = c.attr(plain.c_str());

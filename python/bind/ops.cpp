@@ -1,4 +1,4 @@
-// Every op of engine/ops.h, with its shapes; formulas and gradients are there.
+// Every op of engine/ops.h, with its shapes; the formulas and gradients are in engine/ops/.
 #include "python/bind/bind.h"
 #include "python/bind/places.h"
 
@@ -14,7 +14,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     const auto axes = "axes"_a = nb::none();
     const auto keep = "keep_axes"_a = false;
 
-    // Element by element: of x's shape.
+    // Elementwise, with x's shape.
     op("neg", BOTH(neg), "-x");
     op("exp", BOTH(exp), "e^x");
     op("log", BOTH(log), "The natural logarithm; log(0) is -inf.");
@@ -78,7 +78,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "pow", []<class T>(const Tensor<T>& x, const Tensor<T>& e) { return pow(x, e); },
         "x^exponent of two tensors; shapes broadcast.", "exponent"_a);
 
-    // Over axes, which vanish, or stay with size 1; none: over all.
+    // Over axes, which are removed, or stay with size 1; no axes: over all.
     op("sum", BOTH(sum), "The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.",
        axes, keep);
     op("mean", BOTH(mean), "The mean over axes.", axes, keep);
@@ -139,7 +139,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         },
         "equation"_a, "operands"_a, "Sums of products over named axes: einsum('bqd,bkd->bqk', q, k).");
 
-    // Losses; logits (..., V), targets of the shape in front.
+    // Losses; logits (..., V), targets (...).
     op(
         "cross_entropy",
         []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
@@ -206,7 +206,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).", "base"_a = 10000.0,
         "pairs"_a = RotaryPairs::halves, "clockwise"_a = false, "start"_a = 0, "positions"_a = nb::none());
 
-    // Shapes: views, which copy nothing.
+    // Shapes: views without copies.
     c.def(
         "reshape",
         [](const AnyTensor& x, const nb::args& sizes) {
@@ -247,7 +247,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return stack(parts, axis); },
         "Tensors of one shape along a new axis.", "parts"_a, "axis"_a = 0);
 
-    // Choosing elements.
+    // Selecting elements.
     define(
         m, "where",
         []<class T>(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) { return where(mask, a, b); },

@@ -18,12 +18,12 @@ struct nanobind::detail::type_caster<inkling::train::MuonScale> : named_caster<i
 namespace inkling::python {
 namespace {
 
-// An optimizer of tensors that stay where they are: a step copies them into its own flat buffer and back.
+// An optimizer of tensors that keep their memory: a step copies them into its own flat buffer and back.
 struct AnyOptimizer {
     virtual ~AnyOptimizer() = default;
     virtual void step(double learning_rate) = 0;
     virtual std::uint64_t& updates() = 0;
-    virtual nb::dict state() = 0;  // copies, by the number of the parameter and the name of the state
+    virtual nb::dict state() = 0;  // copies, by parameter number and state name
     virtual void set_state(const nb::dict& state) = 0;
 };
 
@@ -36,7 +36,7 @@ class OptimizerOver : public AnyOptimizer {
             Tensor<T>& p = parameters_.emplace_back(x.as<T>("optimizer"));
             check(p.node() && p.node()->is_leaf(), "optimizer: leaves that require a gradient are required, got {}",
                   p.node() ? p.node()->op : "a tensor without a gradient");
-            // as PyTorch, weight decay is of all: a vector is a matrix of one row, which Muon leaves alone
+            // as in PyTorch, weight decay applies to all: a vector is a matrix with one row, which Muon does not update
             const Shape shape = p.rank() < 2 ? Shape{1, p.size()} : p.shape();
             copies_.module.all.emplace_back(Array<T>(shape, T{0}), true);
             copies_.module.roles.push_back(p.rank() == 2 ? nn::Role::matrix : nn::Role::vector);

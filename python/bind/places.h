@@ -1,4 +1,4 @@
-// Ops as functions and methods, under each name that their arguments have: x.sum(axes=0) and softmax(x, axis=0);
+// Defines ops as functions and methods, under all names of their arguments: x.sum(axes=0) and softmax(x, axis=0);
 // NumPy's axis=, keepdims=; PyTorch's dim=, keepdim=, or axis=, keepdim=.
 #pragma once
 
@@ -14,7 +14,7 @@ struct ArgumentName {
 inline constexpr ArgumentName kArgumentNames[] = {
     {"axes", "axis", "dim", "axis"}, {"axis", "axis", "dim", "axis"}, {"keep_axes", "keepdims", "keepdim", "keepdim"}};
 
-// An argument under another name; `count` counts those that have one.
+// An argument under another name; `count` counts the renamed ones.
 template <class Extra>
 Extra renamed(Extra extra, const char* ArgumentName::*as, int& count) {
     if constexpr (requires { extra.name_; }) {
@@ -28,7 +28,7 @@ Extra renamed(Extra extra, const char* ArgumentName::*as, int& count) {
     return extra;
 }
 
-// define(), once for each set of names.
+// Calls define() once for each set of names.
 template <class Place, class F, class... Extra>
 void define_with_names(Place& place, const char* name, const F& f, const char* doc, const Extra&... extra) {
     define(place, name, f, doc, extra...);
@@ -39,7 +39,7 @@ void define_with_names(Place& place, const char* name, const F& f, const char* d
     }
 }
 
-// Functions that are methods of a tensor, too: softmax(x) and x.softmax().
+// Functions that are also methods of a tensor: softmax(x) and x.softmax().
 struct Places {
     nb::module_& m;
     nb::class_<AnyTensor>& c;

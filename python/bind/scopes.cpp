@@ -1,4 +1,4 @@
-// Scopes as context managers, and what looks at a graph or a function: gradcheck, to_dot.
+// Scopes as context managers, and tools that inspect a graph or a function: gradcheck, to_dot.
 #include "engine/autograd/anomaly.h"
 #include "engine/autograd/graph_picture.h"
 #include "engine/gradcheck/gradcheck.h"
@@ -8,7 +8,7 @@
 namespace inkling::python {
 namespace {
 
-// A scope of C++ as a context manager: no_grad(), precision("bf16").
+// A C++ scope as a context manager: no_grad(), precision("bf16").
 template <class Scope, class... A>
 struct Context {
     std::tuple<A...> arguments;

@@ -7,7 +7,7 @@
 namespace inkling::python {
 namespace {
 
-// x < y and the like, element by element, as NumPy's array of bool; y is a tensor, a number or an array.
+// Defines comparisons such as x < y, elementwise, as a NumPy array of bool; y is a tensor, a number or an array.
 void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
     const std::string op = name;
     c.def(
@@ -23,7 +23,7 @@ void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
         nb::is_operator());
 }
 
-// Throws for what would lose its graph without a word.
+// Throws for a tensor that would silently lose its graph.
 void refuse_graph(const AnyTensor& x, const char* what) {
     if (visit(x, [](auto& t) { return t.requires_grad(); }))
         throw nb::type_error(

@@ -22,8 +22,8 @@ nb::dict dict_of(const train::Metrics& metrics) {
     return d;
 }
 
-// Tells a function of Python of each step. It stops the run by returning True, or by an exception, which is raised once
-// the run is saved; so does Ctrl-C.
+// Calls a Python function after each step. The function stops the run if it returns True or raises an exception, which
+// is raised again once the run is saved. Ctrl-C does the same.
 class Caller : public train::Callback {
   public:
     explicit Caller(nb::object callback) : callback_(std::move(callback)) {}
@@ -45,7 +45,7 @@ class Caller : public train::Callback {
     }
 
     bool stop() {
-        constexpr double kEvery = 0.02;  // seconds between two looks at signals
+        constexpr double kEvery = 0.02;  // seconds between checks for signals
         const double now = seconds_now();
         if (!stop_ && now - looked_ > kEvery) {
             looked_ = now;
@@ -111,7 +111,7 @@ void bind_errors(nb::module_& m) {
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);
     nb::exception<Anomaly>(m, "Anomaly", error);
-    // As NumPy's: a ValueError and an IndexError.
+    // A ValueError and an IndexError, as in NumPy.
     nb::exception<AxisError>(m, "AxisError", nb::make_tuple(error, nb::handle(PyExc_IndexError)));
 }
 

@@ -1,4 +1,4 @@
-"""Gradients as values, and of gradients; jacobian, hessian, jvp and hvp are of C++."""
+"""Gradients as values, which may have gradients themselves; jacobian, hessian, jvp and hvp are in C++."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def grad(
     create_graph: bool = False,
     retain_graph: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """As torch.autograd.grad: the gradient of the sum of outputs * grad_outputs for each input, zeros for one that it
-    does not depend on. Nothing is added to x.grad. With create_graph the gradients have a graph of their own."""
+    """Like torch.autograd.grad: returns the gradient of the sum of outputs * grad_outputs for each input, zeros for an
+    input that it does not depend on. Leaves x.grad alone. With create_graph the gradients have a graph of their own."""
     outputs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     weights = [grad_outputs] if grad_outputs is None or isinstance(grad_outputs, Tensor) else list(grad_outputs)

@@ -1,4 +1,4 @@
-"""What Python brings to tensors: ops of its own, and arrays of other libraries."""
+"""Custom ops in Python, and tensors over arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from . import _inkling
 from ._inkling import Tensor
 
-for _kind in {type(_inkling.tanh), type(_inkling.matmul)}:  # ops are pickled and copied by name, as Python's functions
+for _kind in {type(_inkling.tanh), type(_inkling.matmul)}:  # ops are pickled and copied by name, like Python functions
     copyreg.pickle(_kind, lambda function: function.__qualname__)
 
 
 class Context:
-    """What forward leaves for backward, in attributes of any name."""
+    """Holds what forward saves for backward, in attributes of any name."""
 
     saved_tensors: tuple[np.ndarray, ...] = ()
 
@@ -24,8 +24,8 @@ class Context:
 
 
 class Function:
-    """An op of your own, as torch.autograd.Function, over NumPy arrays: forward gets the value of each tensor, and what
-    else apply() is given as it is; backward gets dy, and returns a gradient, or None, for each of forward's arguments.
+    """A custom op over NumPy arrays, like torch.autograd.Function: forward gets the value of each tensor, and the other
+    arguments of apply() unchanged; backward gets dy and returns a gradient, or None, for each argument of forward.
 
         class Square(inkling.Function):
             def forward(ctx, x):
@@ -78,5 +78,5 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 
 def from_dlpack(x: Any) -> Tensor:
-    """A tensor that shares the memory of another library's, such as PyTorch's."""
+    """A tensor that shares the memory of another library's tensor, such as PyTorch's."""
     return from_numpy(np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x))

@@ -14,14 +14,14 @@ from . import _inkling
 
 @dataclass
 class TrainResult:
-    """What became of a run. Its files are in `out`."""
+    """The result of a run. Its files are in `out`."""
 
     out: Path
     stop_reason: str  # 'max_iters', 'max_time', 'patience', 'interrupted'; 'none': nothing was trained
 
     @cached_property
     def metrics(self) -> dict[str, list[float]]:
-        """What metrics.jsonl holds: a list for each key, NaN where a line has none (val_loss between evaluations)."""
+        """metrics.jsonl: a list for each key, NaN where a line has none (val_loss between evaluations)."""
         with open(self.out / "metrics.jsonl", encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         keys = {key: None for line in lines for key in line}  # in their order
@@ -29,7 +29,7 @@ class TrainResult:
 
     @property
     def best_val_loss(self) -> float:
-        """The lowest validation loss, in nats per token; NaN when there was no evaluation."""
+        """The lowest validation loss, in nats per token; NaN without an evaluation."""
         losses = [loss for loss in self.metrics.get("val_loss", []) if not math.isnan(loss)]
         return min(losses, default=math.nan)
 
@@ -40,7 +40,7 @@ class TrainResult:
 
 
 def _texts(value: Any) -> list[str]:
-    """The values of a flag as the command line has them."""
+    """The values of a flag as texts of a command line."""
     if value is None:
         return []
     if isinstance(value, bool):
@@ -58,12 +58,12 @@ def train(
 ) -> TrainResult:
     """Trains a model on texts, or on the built-in stories.
 
-    `flags` are those of `inkling train`, with underscores: max_iters=100, n_layer=2, out="runs/mine". What they are is
-    shown by `python -m inkling train --help-all`.
+    `flags` are those of `inkling train`, with underscores: max_iters=100, n_layer=2, out="runs/mine".
+    `python -m inkling train --help-all` lists them.
 
-    `callback(metrics)` is called after each step with step, loss, val_loss (None where it was not evaluated), lr,
-    grad_norm, tok_s, train_s, elapsed_s. When it returns True, or raises, the run is saved and stops; Ctrl-C does the
-    same. `resume="auto"` goes on.
+    `callback(metrics)` is called after each step with step, loss, val_loss (None if it was not evaluated), lr,
+    grad_norm, tok_s, train_s, elapsed_s. If it returns True or raises, the run is saved and stops; Ctrl-C does the same.
+    `resume="auto"` continues the run in `out`.
     """
     if data is not None and not isinstance(data, (str, os.PathLike)):
         data = list(data)

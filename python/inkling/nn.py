@@ -1,4 +1,4 @@
-"""Layers, and what is made of them."""
+"""Layers, and modules made of them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def _named(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class Stateful:
-    """What modules and layers have in common."""
+    """Methods that modules and layers share."""
 
     def state_dict(self) -> dict[str, Tensor]:
         """{name: tensor} of all parameters, frozen ones too, and of a Module's other tensors. They share the memory."""
         return self.parameters()
 
     def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
-        """Takes the values of tensors or arrays over; (missing, unexpected) names, which are an error when strict."""
+        """Copies the values of tensors or arrays; returns (missing, unexpected) names, which are an error if strict."""
         own = self.state_dict()
         values = {name: value.numpy() if isinstance(value, Tensor) else value for name, value in state.items()}
         missing = [name for name in own if name not in values]
@@ -52,11 +52,11 @@ class Stateful:
         return missing, unexpected
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the state into a safetensors file, which PyTorch's module of the same names reads, too."""
+        """Writes the state into a safetensors file, which a PyTorch module with the same names reads, too."""
         _inkling.save_tensors(path, self.state_dict())
 
     def load(self, path: str | os.PathLike, strict: bool = True) -> tuple[list[str], list[str]]:
-        """load_state_dict() of a safetensors file."""
+        """Calls load_state_dict() with a safetensors file."""
         return self.load_state_dict(_inkling.load_tensors(path), strict)
 
 
@@ -127,7 +127,7 @@ class Module(Stateful):
             parameter.zero_grad()
 
     def train(self, on: bool = True) -> None:
-        """Dropout drops in training mode alone."""
+        """Dropout is active only in training mode."""
         self.training = on
         for _, child in self._modules():
             child.train(on)
@@ -170,7 +170,7 @@ class Module(Stateful):
 
 
 class ModuleList(Module):
-    """Layers and modules in a list, which are named by place: "0.weight". A plain list does as well."""
+    """Layers and modules in a list, named by index: "0.weight". A plain list does as well."""
 
     def __init__(self, modules: Iterable[Any] = ()) -> None:
         self.steps = list(modules)
@@ -189,8 +189,8 @@ class ModuleList(Module):
 
 
 class Sequential(ModuleList):
-    """Layers one after the other; between them any functions of a tensor, such as the ops. Parameters are named by
-    place: "0.weight", "2.weight"."""
+    """A chain of layers and functions of a tensor, such as the ops. Parameters are named by index: "0.weight",
+    "2.weight"."""
 
     def __init__(self, *steps: Callable[[Tensor], Tensor]) -> None:
         super().__init__(steps)

@@ -55,7 +55,7 @@ class Optimizer:
                 p.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """What the optimizer keeps between steps: arrays and numbers."""
+        """The optimizer's state between steps: arrays and numbers."""
         state: dict[str, Any] = {}
         for i, (group, own) in enumerate(zip(self.param_groups, self._groups)):
             state |= {f"{i}.lr": group["lr"], f"{i}.updates": own.updates}
@@ -78,7 +78,7 @@ class SGD(Optimizer):
 
 
 class AdamW(Optimizer):
-    """As torch.optim.AdamW; weight decay is of all parameters, so give those without a group of their own."""
+    """As torch.optim.AdamW: weight decay applies to all parameters; put those without it into a group of their own."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Adam(Optimizer):
 
 class Muon(Optimizer):
     """Muon (Jordan et al. 2024) for matrices, and AdamW at `adamw_rate` times lr for all else. Embeddings and heads
-    belong into an AdamW of their own. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'."""
+    belong in an AdamW of their own. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-// Runs the commands, and catches their output and exit code:
+// Runs commands, and captures their output and exit code:
 //   const Result r = call({"generate", "--model", dir, "-n", "5"});      // r.code, r.out, r.err; in this process
-//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // of the built program, as a user does
+//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // runs the built program
 //   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
-//   const std::string text = printed_by(path);                   // of another program
+//   const std::string text = printed_by(path);                   // runs another program
 #pragma once
 
 #include <fcntl.h>
@@ -36,9 +36,9 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 struct Result {
-    int code = -1;            // 128 + the signal's number when one ended it
+    int code = -1;            // 128 + the signal's number if a signal ended it
     bool killed = false;      // by a signal, not by exit()
-    std::size_t peak_mb = 0;  // the most memory that it had
+    std::size_t peak_mb = 0;  // peak memory
     std::string out, err;
 };
 
@@ -46,8 +46,7 @@ using Arguments = std::vector<std::string>;
 
 class Process {
   public:
-    // `out` and `in` are files to write stdout to and to read stdin from, when given. `limit` is called in the new
-    // process before the program starts.
+    // `out` and `in`: files for stdout and stdin. Calls `limit` in the new process before the program starts.
     explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null",
                      void (*limit)() = nullptr, const std::string& path = kProgram)
         : out_(out.empty() ? folder_.path("out") : out) {
@@ -58,7 +57,7 @@ class Process {
         const std::string err = folder_.path("err");
         pid_ = fork();
         REQUIRE(pid_ >= 0);
-        if (pid_ == 0) {  // only calls that are safe between fork and exec
+        if (pid_ == 0) {  // only calls that are safe between fork and exec from here
             const int files[3] = {open(in.c_str(), O_RDONLY), open(out_.c_str(), O_WRONLY | O_CREAT, 0666),
                                   open(err.c_str(), O_WRONLY | O_CREAT, 0666)};
             for (int i = 0; i < 3; ++i)
@@ -81,7 +80,7 @@ class Process {
     Result wait(int seconds = kEmulated ? 2800 : 280) {
         Result result;
         int status = 0;
-        int naps = 500 * seconds;  // counted, not timed: a machine that pauses both programs is no reason to give up
+        int naps = 500 * seconds;  // counted, not timed, so that it does not give up after a pause of the whole machine
         rusage used{};
         while (wait4(pid_, &status, WNOHANG, &used) == 0) {
             if (naps-- == 0) {
@@ -110,7 +109,7 @@ inline Result program(const Arguments& arguments, const std::string& out = "", c
     return Process(arguments, out, in, limit).wait();
 }
 
-// Help, wrong usage and bad input need no process of their own.
+// Runs in this process: enough for help, wrong usage and bad input.
 inline Result call(const Arguments& arguments) {
     const ScratchFolder folder;
     int kept[2];
@@ -156,7 +155,7 @@ inline std::vector<ordered_json> json_lines(const std::string& text) {
 
 inline std::vector<ordered_json> json_lines(const Result& r) { return json_lines(succeeded(r).out); }
 
-// The exit code is `code`, nothing is on stdout, and stderr is one line, "inkling: ..." with `text` in it.
+// Checks the exit code, that stdout is empty, and that stderr is one line, "inkling: ...", which contains `text`.
 inline void check_fails(const Result& r, int code, const std::string& text = "") {
     INFO("stderr: " << r.err);
     CHECK(r.code == code);

@@ -1,4 +1,4 @@
-// The program on a terminal, as somebody sees it who types:
+// Runs the program on a pseudo-terminal, as a user sees it:
 //   Terminal t({"generate", "--interactive", ...}, 80);
 //   t.expect("> ");  t.type("hello\n");  t.type("\x03");  CHECK(t.wait() == 0);
 #pragma once
@@ -40,8 +40,8 @@ class Terminal {
         REQUIRE(write(terminal_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
     }
 
-    // Ctrl-C, again after 3 seconds without `text`: the kernel drops what was shown as the key came, which may be the
-    // answer, and a program that was just about to wait for a key goes on as if there had been none.
+    // Types Ctrl-C, and again after 3 seconds without `text`: the kernel drops output that arrives together with the
+    // key, which may be the answer, and a program that is about to wait for a key may miss it.
     std::string interrupt(const std::string& text) {
         using Clock = std::chrono::steady_clock;
         for (int i = 0; i < 20; ++i) {
@@ -53,7 +53,7 @@ class Terminal {
         return expect(text);
     }
 
-    // Waits until `text` is shown, after all that was expected before, and answers with what is shown before it.
+    // Waits until `text` is shown after all earlier expected texts, and returns the text shown before it.
     std::string expect(const std::string& text) {
         std::size_t at = 0;
         while ((at = shown_.find(text, seen_)) == std::string::npos) {
@@ -71,7 +71,7 @@ class Terminal {
         int status = 0;
         INFO("shown: " << rest().substr(0, 2000) << "; expected: the end");
         for (int naps = 5000; waitpid(pid_, &status, WNOHANG) == 0; --naps) {
-            REQUIRE(naps > 0);  // fails rather than waits for ever for a program that waits for a key
+            REQUIRE(naps > 0);  // fails instead of waiting forever for a program that waits for a key
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
         pid_ = 0;
@@ -79,17 +79,17 @@ class Terminal {
     }
     std::string rest() const { return shown_.substr(seen_); }
 
-    bool marks_are_shown = false;  // the codes that ask a terminal to mark what is pasted
+    bool marks_are_shown = false;  // keep the codes that turn on bracketed paste
 
   private:
-    bool read_more(int milliseconds = 60'000) {  // false: the program has ended, or shows nothing for so long
+    bool read_more(int milliseconds = 60'000) {  // false: the program ended, or showed nothing for this long
         pollfd waiting{terminal_, POLLIN, 0};
         char bytes[4096];
         if (poll(&waiting, 1, milliseconds) <= 0) return false;
         const ssize_t n = read(terminal_, bytes, sizeof bytes);
         if (n <= 0) return false;
         shown_.append(bytes, static_cast<std::size_t>(n));
-        if (!marks_are_shown)  // of what is pasted, which come with each prompt
+        if (!marks_are_shown)  // each prompt has these codes
             for (const char* const code : {"\x1b[?2004h", "\x1b[?2004l"})
                 for (std::size_t at; (at = shown_.find(code, seen_)) != std::string::npos;) shown_.erase(at, 8);
         return true;

@@ -1,4 +1,4 @@
-// train --lora-rank and what other commands make of its runs, and of PEFT's folders.
+// train --lora-rank, and how other commands use its runs and PEFT's folders.
 #include <fstream>
 
 #include "tests/cli/program.h"
@@ -110,7 +110,7 @@ TEST_CASE("adapters: a run that was killed goes on to the same bits, and one tha
     CHECK_THAT(r.err, ContainsSubstring("going on from"));
     for (const char* file : {"adapter_model.safetensors", "adapter_config.json"})
         CHECK(read_file(out + "/step-000060/" + file) == read_file(whole.out + "/step-000060/" + file));
-    // its model may have been moved, but not be another
+    // the base model may have moved, but must be the same
     const std::string moved = folder.path("moved");
     fs::copy(fs::canonical(small_run() + "/best"), moved);
     const Result there = resume({"--init-from", moved, "--max-time", "100"});
@@ -137,7 +137,7 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
     const auto saved = json::parse(read_file(out + "/latest/adapter_config.json"));
     CHECK((saved["lora_alpha"] == 8 && saved["base_model_name_or_path"] == fs::canonical(kPeftBase).string()));
     succeeded(program({"train", "--out", out, "--data", text, "--resume", "auto", "--max-iters", "5"}));
-    // without steps it is the adapter that it began from
+    // without steps, the adapter stays the same
     const auto refused = [&](const Arguments& more, int code, const std::string& why) {
         check_fails(program(flags + Arguments{"--overwrite"} + more), code, why);
     };

@@ -18,7 +18,7 @@ std::string known_text() {
     return text;
 }
 
-// The flags of small(), some of them changed.
+// Trains with the flags of small(), some of them changed.
 Result train(const std::string& arch, const ScratchFolder& folder, const std::string& out,
              const Arguments& changes = {}) {
     return program(Arguments{"train", "--arch", arch, "--data", folder.write("text.txt", small_text()), "--out",
@@ -87,7 +87,7 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
         CHECK(read_file(folder.path("cut/latest/model.safetensors")) == read_file(run + "/latest/model.safetensors"));
         fs::remove_all(folder.path("cut"));
     }
-    // as many heads of keys as --n-head are the same as leaving them out
+    // --n-kv-head equal to --n-head is the same as leaving it out
     succeeded(train("nanochat", folder, "cut", {"--n-kv-head", "2", "--max-iters", "2"}));
     succeeded(program({"train", "--out", folder.path("cut"), "--resume", "auto", "--max-iters", "3"}));
 }

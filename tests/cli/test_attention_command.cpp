@@ -1,4 +1,4 @@
-// inkling attention: the page, the pictures, the terminal, and what it refuses.
+// inkling attention: the page, the pictures, the terminal, and its errors.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -12,7 +12,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Two layers of two heads, and a vocabulary that would do harm in markup.
+// Two layers of two heads, and a vocabulary that would be dangerous in markup.
 const std::string& sharp_run() {
     static const ScratchFolder folder;
     static const std::string out = [] {
@@ -33,7 +33,7 @@ Arguments attention(const std::string& prompt, const Arguments& rest) {
     return Arguments{"attention", "--model", sharp_run(), "--threads", "1", "--prompt", prompt} + rest;
 }
 
-// The file that the command wrote.
+// Runs the command and returns the file that it wrote.
 std::string written(const std::string& prompt, const std::string& name, const Arguments& rest = {}) {
     const ScratchFolder folder;
     const Result r = succeeded(program(attention(prompt, Arguments{"--out", folder.path(name)} + rest)));

@@ -1,4 +1,4 @@
-// Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and nothing half made.
+// Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and no partial output.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -90,7 +90,7 @@ TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where f
         }
     }
     succeeded(program({"generate", "--model", folder.path("run"), "-p", "the", "-n", "1"}));
-    // standard input is a stream, but not an endless one
+    // an endless standard input is refused
     check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
                 "standard input: it has more than 512 MB");
     check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,

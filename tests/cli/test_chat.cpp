@@ -36,7 +36,7 @@ TEST_CASE("chat: each line of stdin is answered", "[cli]") {
         CHECK(turn["forgotten"] == 0);
     }
     CHECK(turns[1]["prompt_tokens"] > turns[0]["prompt_tokens"]);
-    // no end of line, and a line that goes on
+    // no line end at the end, and a continued line
     const std::string joined = chat.run("One\\\nday", {"-n", "5"}).out;
     CHECK(
         joined ==
@@ -66,7 +66,7 @@ TEST_CASE("chat: --json takes whole conversations, and answers bad lines", "[cli
     }
     CHECK(turns[8]["content"] == turns[0]["content"]);
     CHECK(turns[8]["prompt_tokens"] == turns[0]["prompt_tokens"]);
-    // the system's message is part of what the model sees
+    // the model sees the system message
     const auto told =
         json_lines(chat.run("{\"content\":\"One day\"}\n", {"-n", "4", "--system", "Be short.", "--json"}));
     CHECK(told[0]["prompt_tokens"] > turns[0]["prompt_tokens"]);

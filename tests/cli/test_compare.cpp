@@ -1,4 +1,4 @@
-// inkling compare: paired seeds, the paired t-test, going on, and what it refuses.
+// inkling compare: paired seeds, the paired t-test, continuing, and errors.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
@@ -42,12 +42,12 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
             CHECK_THAT(page, ContainsSubstring("\"name\":\"" + group + "-seed-" + seed + "\""));
         CHECK_THAT(page, ContainsSubstring("\"group\":\"" + group + "\""));
     }
-    // the same again trains nothing
+    // repeating the command trains nothing
     const std::string before = read_file(run.out + "/compare.jsonl");
     const Result again = succeeded(run.compare());
     CHECK(read_file(run.out + "/compare.jsonl") == before);
     CHECK_THAT(again.out, ContainsSubstring("slow - quick: +") && ContainsSubstring(": quick is better\n"));
-    // other settings are not mixed with these
+    // results with other settings are not mixed with these
     const Result other = ended_with(2, run.compare({"--dropout", "0.1"}));
     CHECK_THAT(other.err, ContainsSubstring("holds runs of other settings than") && ContainsSubstring("another --out"));
 }

@@ -1,4 +1,4 @@
-// inkling info --cpu, and INKLING_CPU, which takes less than the CPU has.
+// inkling info --cpu, and INKLING_CPU, which selects a lesser CPU.
 #include "engine/base/cpu.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
@@ -49,7 +49,7 @@ TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") 
                ContainsSubstring("INKLING_CPU must be one of avx2, avx512, avx512-bf16, neon, portable, got 'avx513'"));
 }
 
-// Products of bfloat16 in pairs, and one by one in float32, round the same operands: training goes the same way.
+// Products of bfloat16 in pairs, and one by one in float32, round the same operands, so the training is similar.
 TEST_CASE("INKLING_CPU: a CPU without products of bfloat16 trains to the same loss in bf16", "[cli]") {
     if (inkling::used_kind() != CpuKind::avx512_bf16) SKIP_TEST("this CPU has no products of bfloat16");
     const ScratchFolder folder;

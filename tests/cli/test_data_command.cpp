@@ -1,4 +1,4 @@
-// inkling data: stories, and questions that they answer.
+// inkling data: stories, and questions about them.
 #include <set>
 
 #include "data/stories/stories.h"
@@ -21,7 +21,7 @@ TEST_CASE("data stories: the built-in stories, and conversations about them", "[
         const std::string story = asked.substr(0, line), question = asked.substr(line + 1);
         CHECK(story == inkling::data::generate_story(5, i));
         kinds.insert(question.substr(0, question.find(' ', 5)));
-        // the last word of the answer is in the story, and so is that of the question, but for "about" and "meet"
+        // the last words of the answer and of the question are in the story, except "about" and "meet"
         const auto last_word = [](std::string s) {
             return s.substr(s.find_last_of(' ') + 1, s.size() - s.find_last_of(' ') - 2);
         };

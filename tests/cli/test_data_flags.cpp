@@ -1,4 +1,4 @@
-// --data and the flags that say how it is read, alike in train, eval and tokenize.
+// --data and the flags that say how to read it, the same in train, eval and tokenize.
 #include <sys/stat.h>
 
 #include "tests/cli/program.h"
@@ -8,7 +8,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// The ids of a text, or what is on stderr.
+// The ids of a text, or stderr.
 std::string encoded(const Arguments& data) {
     const Result r = program(Arguments{"tokenize", "encode", "--tokenizer", small_run()} + data);
     return r.code == 0 ? r.out : r.err;
@@ -75,7 +75,7 @@ TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[c
     CHECK_THAT(config, ContainsSubstring("exclude = [ '*.log' ]") && ContainsSubstring("text_field = 't'") &&
                            ContainsSubstring("lossy = true"));
     succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}));
-    // the text counts, not how it was found
+    // only the text matters, not how it was found
     const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
     const auto resume = [&](const std::string& data) {
         return program({"train", data, "--text-field", "", "--out", out, "--resume", "auto", "--max-iters", "30"});
@@ -115,7 +115,7 @@ TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
             "this is a binary file, an ELF program: name a text file");
     fs::create_symlink("loop.gz", folder.path("loop.gz"));
     refused(folder.path("loop.gz"), "Too many levels of symbolic links");
-    // none of them ends the reading of a folder
+    // none of them stops reading a folder
     REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
     folder.write("good.txt", "the fox");
     const Result r = succeeded(program({"eval", "--model", small_run(), "--data", folder.path()}));

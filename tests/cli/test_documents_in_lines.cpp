@@ -1,4 +1,4 @@
-// Documents in lines through the commands: train, eval, tokenize documents, and a conversation with what was trained.
+// Documents in lines in the commands train, eval and tokenize, and a conversation with the trained model.
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 
@@ -60,7 +60,7 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     CHECK_THAT(read_file(folder.path("m.gguf")), ContainsSubstring("tokenizer.chat_template"));
     succeeded(program({"export", "--model", out, "--out", folder.path("hf"), "--format", "hf"}));
     CHECK(json::parse(read_file(folder.path("hf/tokenizer_config.json")))["chat_template"] == config["chat_template"]);
-    // goes on where it was, and says what has changed
+    // continues, and reports what changed
     succeeded(program(Arguments{"train", "--data", data, "--out", out, "--resume", "auto", "--max-iters", "22"}));
     check_fails(
         program({"train", "--data", data, "--out", out, "--resume", "auto", "--max-iters", "24", "--loss-on", "all"}),
@@ -76,7 +76,7 @@ TEST_CASE("documents in lines: a model with a chat template keeps it", "[cli]") 
                            "3", "--batch-size", "2", "--threads", "1", "--val-fraction", "0.2"}));
     CHECK_THAT(r.err, !ContainsSubstring("as ChatML"));
     CHECK(json::parse(read_file(out + "/best/tokenizer_config.json"))["chat_template"] == kChatMl);
-    // one without gets it, and the rows for it
+    // a model without a chat template gets one, and rows that fit
     succeeded(program({"train", "--data", data, "--init-from", tests_path("reference/greedy_gpt2"), "--out",
                        folder.path("grown"), "--max-iters", "3", "--batch-size", "2", "--threads", "1"}));
     CHECK(json::parse(read_file(folder.path("grown/latest/config.json")))["vocab_size"] == 813);

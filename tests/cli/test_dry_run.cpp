@@ -1,4 +1,4 @@
-// train --dry-run against what runs really take.
+// train --dry-run against the memory and time of real runs.
 #include <cmath>
 #include <sstream>
 
@@ -59,8 +59,8 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
             return all;
         }());
         REQUIRE((plan.code == 0 && run.code == 0));
-        // Where the system gives pages of 4 kB as they are touched, what buffers have to spare is planned and not
-        // taken.
+        // Where the system allocates pages of 4 kB on first use, the plan includes spare room in buffers that is never
+        // used.
         const double planned = bytes_in(plan.out, "memory"), taken = static_cast<double>(run.peak_mb) * 1024 * 1024;
         CHECK(planned > 0.85 * taken);
         CHECK(planned < 1.3 * taken);

@@ -26,7 +26,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
         CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": gguf, " + type + "\n"));
         last = fs::file_size(out);
     }
-    // f32 is the default, gguf too
+    // f32 and gguf are the defaults
     const std::string by_name = read_file(out);
     succeeded(program({"export", "--model", small_run() + "/", "--out", out}));
     CHECK(read_file(out) == by_name);

@@ -1,5 +1,5 @@
-// Files that are read and written badly (F1, F2): each read that fails, in turn; one byte at a time; calls that signals
-// interrupt all the time.
+// Faulty reads and writes: each read fails in turn; calls transfer one byte at a time; signals interrupt every other
+// call.
 #include "formats/sha256.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
@@ -8,7 +8,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// With variables for tests/preload/faulty_files.cpp.
+// Runs the program with variables for tests/preload/faulty_files.cpp.
 Result faulty(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& variables) {
     setenv("LD_PRELOAD", kFaultyFiles, 1);
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -18,8 +18,8 @@ Result faulty(const Arguments& arguments, const std::vector<std::pair<std::strin
     return r;
 }
 
-// Each call that reads fails in turn, alone or with all that follow. `prepare` comes before each run, `check_done`
-// after each that ends with exit code 0. Returns how many ended otherwise.
+// Makes each reading call fail in turn, alone or with all that follow. Calls `prepare` before each run, and
+// `check_done` after each that ends with exit code 0. Returns the number of other runs.
 template <class Prepare, class Done>
 int check_failing_reads(const Arguments& arguments, const Prepare& prepare, const Done& check_done) {
     int ended = 0;
@@ -77,8 +77,7 @@ TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if
                       out = folder.path("out");
     succeeded(program(Arguments{"train", "--data", text, "--out", begun} +
                       small({"--max-iters", "10", "--eval-every", "5", "--schedule", "constant"})));
-    // with a rate that does not depend on the number of steps, so that it does not matter which checkpoint is gone on
-    // from
+    // with a rate that does not depend on the number of steps, so that it does not matter which checkpoint resumes
     const auto prepare = [&] {
         fs::remove_all(out);
         fs::copy(begun, out, fs::copy_options::recursive | fs::copy_options::copy_symlinks);

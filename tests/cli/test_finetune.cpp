@@ -1,4 +1,4 @@
-// train --init-from: what the recipe finetune chooses, and that the model is never worse than before.
+// train --init-from: the choices of the recipe finetune, and that the model never gets worse.
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 
@@ -58,13 +58,13 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
         const auto written = json_lines(read_file(out + "/metrics.jsonl"));
         CHECK((written[0]["step"] == 0 && written[0]["val_loss"] == lines[1]["val_loss"] && written[1]["step"] == 1));
     }
-    // what is given stays
+    // given settings stay
     const auto given = tuned({"--data", text, "--out", out, "--max-iters", "4", "--learning-rate", "0.01",
                               "--batch-size", "3", "--block-size", "5", "--no-eval-on-start"});
     const auto& settings = given.front()["settings"];
     CHECK((settings["learning_rate"] == 0.01 && settings["batch_size"] == 3 && settings["block_size"] == 5));
     CHECK((settings["max_iters"] == 4 && given[1]["step"] != 0));
-    // another recipe, and none
+    // with another recipe, and without
     const auto other = tuned({"--data", text, "--out", out, "--max-iters", "4", "--recipe", "nanogpt-cpu"});
     CHECK((other.front()["settings"]["schedule"] == "cosine" && other.front()["settings"]["eval_on_start"] == false));
     check_fails(call({"train", "--data", text, "--out", folder.path("x"), "--recipe", "finetune"}), 2,
@@ -84,7 +84,7 @@ TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]"
                               ContainsSubstring(", before the first step: none made it better"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
         CHECK(loss_on(out, text) == loss_on(small_run(), text));
-        // it is over, and stays so
+        // the run has ended, and stays ended
         const Result again = succeeded(program({"train", "--out", out, "--resume", "auto"}));
         CHECK_THAT(again.err, ContainsSubstring("has not improved since step 0"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
@@ -122,7 +122,7 @@ TEST_CASE("finetune: rows may be shorter than the model's context, which stays",
                 "--block-size must be at most 8, the context of the model that is loaded, got 9");
     check_fails(call({"train", "--out", out, "--resume", "auto", "--block-size", "8", "--max-iters", "9"}), 3,
                 "--block-size was 6, is 8");
-    // documents choose it themselves
+    // for documents, the recipe chooses the block size
     const ChatFolder model(kChatMl, 512);
     std::string chats;
     for (int i = 0; i < 12; ++i)

@@ -1,4 +1,4 @@
-// inkling generate: what a user meets beside the text itself.
+// inkling generate: everything beside the text itself.
 #include <atomic>
 
 #include "tests/cli/program.h"
@@ -124,7 +124,7 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     CHECK(plain.out.starts_with("the quick" + texts[0]["text"].get<std::string>() + "\nfox"));
     CHECK(program(generate(flags + Arguments{"-p", "the quick"})).out ==
           "the quick" + texts[0]["text"].get<std::string>() + "\n");
-    // a line that the model cannot read does not end it
+    // an unreadable line does not end the program
     const Result bad = succeeded(program(generate(flags + Arguments{"--strict-vocabulary"}), "",
                                          folder.write("bad", "caf\xC3\xA9\nthe quick\n")));
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");

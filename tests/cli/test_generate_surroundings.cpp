@@ -1,4 +1,4 @@
-// inkling generate where it is used: on a terminal, with closed files, beside programs that replace its model.
+// inkling generate in its surroundings: on a terminal, with closed files, beside programs that replace its model.
 #include <atomic>
 #include <cstdlib>
 #include <set>
@@ -11,7 +11,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// A shell's command line, "$inkling" and "$run" in it; stderr goes to a file, unless the line says otherwise.
+// Runs a shell command line with "$inkling" and "$run"; stderr goes to a file unless the line redirects it.
 Result shell(const std::string& line) {
     const ScratchFolder folder;
     const std::string command = "inkling='" + std::string(kProgram) + "' run='" + small_run() + "'; exec 2>'" +

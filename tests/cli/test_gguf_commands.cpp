@@ -1,4 +1,4 @@
-// A GGUF file wherever a model is named: each command does with it what it does with the folder.
+// A GGUF file in place of a model folder: each command gives the same result.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,4 +1,4 @@
-// Limits that a system sets: threads that cannot be started, a small stack; and signals that come early.
+// Limits of the system: threads that cannot be started, a small stack; and early signals.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -17,7 +17,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// As RLIMIT_NPROC does, which root is not held to: clone fails with EAGAIN.
+// Makes clone fail with EAGAIN, like RLIMIT_NPROC, which does not apply to root.
 void no_threads() {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -1,4 +1,4 @@
-// Pages of the manual and completion for shells: every command and flag is in them, as --help has it.
+// Manual pages and completion for shells: they have every command and flag of --help.
 #include <regex>
 #include <set>
 
@@ -66,10 +66,10 @@ std::vector<std::string> words_of(const Result& r) {  // without what stands beh
     return found;
 }
 
-// What the program offers to shells for the last of these words.
+// The program's completions of the last of these words.
 std::vector<std::string> completed(const Arguments& words) { return words_of(call(Arguments{"__complete"} + words)); }
 
-// What bash offers.
+// The completions of bash.
 std::vector<std::string> offered(const Manual& manual, const Arguments& words) {
     const std::string script =
         "source \"$1\"; shift; COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)); _inkling; printf '%s\\n' "
@@ -184,7 +184,7 @@ TEST_CASE("manual: shells offer what the program does", "[cli]") {
     CHECK(in_fish("generate --adapter " + manual.path("f")) == Words{manual.path("fish/")});
 }
 
-// A new flag that takes names or paths is completed, or named here.
+// Each flag that takes names or paths must have a completion, or be listed here.
 TEST_CASE("manual: each flag that takes a text is completed, or takes any", "[cli]") {
     const std::set<std::string> any = {"--exclude", "--text-field", "--text-column", "--serve",       "--sample-prompt",
                                        "--prompt",  "--stop",       "--system",      "--host",        "--filter",

@@ -1,4 +1,4 @@
-// How much memory the program takes for texts of 64 MB: of a text in one piece, of many words, and of characters.
+// The program's memory for texts of 64 MB: one piece, many words, and characters.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
@@ -16,7 +16,7 @@ std::string words() {
     return text;
 }
 
-// A tokenizer of small_text, and the same with Llama 3's pattern.
+// A tokenizer trained on small_text, or with Llama 3's pattern.
 std::string tokenizer(const ScratchFolder& folder, bool split) {
     const std::string path = folder.path("tokenizer.json");
     succeeded(program({"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300",
@@ -59,7 +59,7 @@ TEST_CASE("memory: a long prompt takes twice its text at most, and counts whole"
     const auto line = json_lines(r).at(0);
     CHECK(line["prompt_tokens"] == text.size());
     CHECK(r.peak_mb < 2 * kMegabytes + kProgram_mb);
-    // the model sees the end, and the penalty counts all
+    // the model sees only the end, but the penalty counts all tokens
     text = text.substr(text.size() - 5000);
     CHECK(json_lines(program(generate + Arguments{"-f", folder.write("end.txt", text)})).at(0)["text"] == line["text"]);
 }

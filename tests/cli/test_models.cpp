@@ -1,4 +1,4 @@
-// inkling generate, eval, info, bench and gradcheck: what they print, and the keys of their JSON.
+// inkling generate, eval, info, bench and gradcheck: their output, and the keys of their JSON.
 #include "models/files/folder.h"
 #include "tests/cli/terminal.h"
 #include "train/evaluate.h"

@@ -1,4 +1,4 @@
-// inkling train, started by mpirun: the same bytes as alone, and what happens when something goes wrong.
+// inkling train under mpirun: the same bytes as in a single process, and failures.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// On few processors, and as any user.
+// Allows mpirun on few processors and as any user.
 void allow_mpirun() {
     if (std::string(kMpirun).empty()) SKIP_TEST("built without MPI");
     for (const char* const name :
@@ -31,7 +31,7 @@ Result mpirun(std::size_t processes, const Arguments& arguments) {
     return Process(started(processes, arguments), "", "/dev/null", nullptr, kMpirun).wait(60);
 }
 
-// What Inkling said, without mpirun's own words.
+// Inkling's messages, without mpirun's.
 std::vector<std::string> lines_of_inkling(const Result& r) {
     std::vector<std::string> lines;
     std::istringstream text(r.err);
@@ -54,7 +54,7 @@ Arguments flags(const std::string& text, const std::string& out, const Arguments
     return Arguments{"train", "--data", text, "--out", out} + small({"--batch-size", "8", "--n-embd", "32"}) + more;
 }
 
-// The processes of a run, by what they were started with.
+// The processes of a run, found by their command lines.
 std::vector<pid_t> processes_of(const std::string& out) {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {

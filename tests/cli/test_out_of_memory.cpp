@@ -8,7 +8,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// The n-th allocation fails, and `after` it all others. failed: whether there were so many.
+// Runs the program with a failing n-th allocation, and with `after` all later ones. failed: whether it made that many.
 struct Starved {
     Result result;
     bool failed;
@@ -28,8 +28,8 @@ struct Starved {
     }
 };
 
-// All of the first ones, which are made before a command runs, then ever fewer of those that repeat; every single one,
-// which takes hours, with INKLING_EVERY_ALLOCATION=1 in the environment.
+// Tries all of the first allocations, which come before a command runs, then ever fewer of the repeating ones. With
+// INKLING_EVERY_ALLOCATION=1 in the environment it tries every one, which takes hours.
 long next(long n) {
     static const bool every = std::getenv("INKLING_EVERY_ALLOCATION") != nullptr;
     return every || n < 200 ? n + 1 : n + n / 40;

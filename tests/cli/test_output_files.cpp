@@ -1,4 +1,4 @@
-// Files that commands write: of their own kind they replace one, others stay unless --overwrite is given.
+// Output files of commands: they replace files of the same kind; others need --overwrite.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,5 +1,5 @@
-// Going on with a run: what has changed since is said, and refused unless --force is given; whatever becomes of the
-// newest checkpoint, the one before stands in.
+// Resuming a run: changes are reported, and refused without --force; if the newest checkpoint is lost or damaged, the
+// one before takes its place.
 #include <map>
 #include <set>
 #include <sstream>
@@ -49,14 +49,14 @@ TEST_CASE("resume: other settings are refused in one line that names them, and t
           Arguments{"--tokenizer", "bpe"}, Arguments{"--warmup-iters", "9"}})
         check_fails(run.resume(change), 3, change[0] + " was ");
     CHECK(run.latest() == "step-000020");
-    // as is what a hand has changed in the run's own config.toml
+    // and so are manual changes in the run's own config.toml
     const std::string config = read_file(run.out + "/config.toml");
     std::string edited = config;
     edited.replace(edited.find("beta1 = 0.9"), 11, "beta1 = 0.8");
     run.folder.write("run/config.toml", edited);
     check_fails(run.resume({}), 3, "--beta1 was 0.9, is 0.8");
     run.folder.write("run/config.toml", config);
-    // how long, and how often something is written, may change
+    // the length of training and the intervals of output may change
     succeeded(run.resume({"--threads", "2", "--eval-every", "3", "--log-every", "1", "--save-every", "1"}));
     const Result forced = succeeded(run.resume({"--learning-rate", "0.5", "--force"}, "23"));
     CHECK_THAT(forced.err, ContainsSubstring("warning: ") && ContainsSubstring("--learning-rate was 0.001, is 0.5"));
@@ -84,7 +84,7 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
     succeeded(program({"train", "--resume", moved, "--data", run.text, "--max-iters", "21"}));
     CHECK(fs::exists(moved + "/step-000021"));
     CHECK_FALSE(fs::exists(run.out));
-    // going back: what came later is of another history
+    // going back removes later checkpoints, which belong to another history
     const Result b =
         succeeded(program({"train", "--resume", moved + "/step-000020", "--data", run.text, "--max-iters", "21"}));
     CHECK_THAT(b.err, ContainsSubstring("going on from") && ContainsSubstring("step 20"));
@@ -220,14 +220,14 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
     const auto first = rates();
     CHECK(first.at(30) > 2 * first.at(20));
     CHECK(first.at(60) < first.at(30));
-    // killed after that, it goes on by the same plan: nothing rises again
+    // killed after that, it resumes with the same plan: the rate does not rise again
     const std::string weights = read_file(run.out + "/latest/model.safetensors");
     fs::remove_all(run.out + "/step-000060");
     succeeded(run.resume({}, "60"));
     CHECK(rates() == first);
     CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
     if (kEmulated) SKIP_TEST("an emulator takes longer for a step than the plan is for");
-    // and time: 25 ms of it are over
+    // and for more time: 25 ms of it have passed
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments train{"train", "--data", text, "--out", out, "--max-time"};

@@ -66,7 +66,7 @@ TEST_CASE("report: several runs are compared, the best one first", "[cli]") {
         REQUIRE(run.report({other, run.path, "--out", run.folder.path(name)}).code == 0);
         CHECK(read_file(run.folder.path(name)).substr(0, 4) == (name[6] == 's' ? "<svg" : "\x89PNG"));
     }
-    // two of one name are told apart
+    // two runs with the same name are distinguished
     REQUIRE(run.report({run.path, run.path + "/", "--out", out}).code == 0);
     const json twice = page_data(read_file(out));
     CHECK(twice["runs"][0]["name"] != twice["runs"][1]["name"]);

@@ -1,6 +1,6 @@
-// Runs that the program wrote on 2026-11-22, before models were made from an Architecture: they evaluate as they did,
-// write the same text, and go on to the same losses. tests/reference/runs holds the two folders at step 20, and what
-// the program of then made of them: `eval`, greedy text, and the metrics of steps 21 to 40.
+// Runs that the program wrote on 2026-11-22, before models were made from an Architecture: they evaluate as before,
+// generate the same text, and continue to the same losses. tests/reference/runs holds the two folders at step 20, and
+// the old program's results: `eval`, greedy text, and the metrics of steps 21 to 40.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: the run ends with 130 and 143, and with a checkpoint that it can go on from.
+// SIGINT and SIGTERM: the run ends with 130 and 143, and with a checkpoint to resume from.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

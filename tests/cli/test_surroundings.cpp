@@ -1,5 +1,5 @@
-// What surrounds the program: OpenMP's variables (D1), other load (D2), limits of memory and files (F5), and a text
-// that another program cuts short while it is mapped.
+// The program's surroundings: OpenMP's variables, other load, limits of memory and files, and a text that another
+// program truncates while it is mapped.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// The weights after 50 steps, and the losses of all of them.
+// The weights after 50 steps, and the losses of all steps.
 std::string trained(const Variables& variables, const Arguments& flags = {}, void (*before)() = nullptr) {
     const ScratchFolder folder;
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -51,7 +51,7 @@ void file_limit() {
 
 void at_low_priority() { setpriority(PRIO_PROCESS, 0, 2); }
 
-// Done, or an exit code with one line at the end: never a signal, never half of a result.
+// Requires success, or an exit code with one line at the end: never a signal, never a partial result.
 void check_ends_well(const Result& r) {
     INFO("exit code " << r.code << ": " << r.err);
     CHECK_FALSE(r.killed);
@@ -128,8 +128,8 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
     const std::string saved = read_file(out + "/step-000020/model.safetensors");
-    // Before main(), with less than that, the system's loader ends the program, or OpenSSL's initialization, which
-    // comes with the HTTP library, waits for itself for ever (3.5, of Debian 13).
+    // With less memory than that, the system's loader ends the program before main(), or the initialization of
+    // OpenSSL (3.5, in Debian 13), which the HTTP library loads, waits for itself forever.
     constexpr rlim_t step = rlim_t{256} << 10;
     max_memory = rlim_t{12} << 20;
     const auto begins = [] {
@@ -187,7 +187,7 @@ TEST_CASE("surroundings: a mapped text that another program cuts short ends with
         for (int i = 0; i < 65; ++i) file << megabyte;
     }
     REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
-    // the big text is mapped, and the FIFO waited for
+    // the big text is mapped while the program waits for the FIFO
     Process train(Arguments{"train", "--data", big, fifo, "--out", folder.path("out")} + kSmall);
     const int to = open(fifo.c_str(), O_WRONLY);
     REQUIRE(to >= 0);

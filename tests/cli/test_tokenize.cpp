@@ -32,7 +32,7 @@ TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
           ids.out);
     CHECK(program({"tokenize", "decode", "--tokenizer", folder.path(), "-f", "-"}, "", written).out == kText);
     CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", "-"}).out == "\n");
-    // bytes that are no text come back too
+    // bytes that are not text survive, too
     const std::string bytes("\xFF\x00 a\xC3", 5);
     const Result raw = program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("raw", bytes)});
     CHECK(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("raw ids", raw.out)}).out ==
@@ -89,7 +89,7 @@ TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
     succeeded(program(train_tokenizer(folder)));
     const std::string tokenizer = folder.path("tokenizer.json");
     check_fails(call({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3, "none.txt");
-    // stdin is read only where it is named
+    // stdin is read only if it is named
     for (const char* command : {"encode", "decode"})
         check_fails(program({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
                     "is required: give -f FILE, or -f - for standard input");
@@ -116,13 +116,13 @@ TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
     CHECK(json::parse(read_file(best + "tokenizer_config.json"))["eos_token"] == "<|endoftext|>");
     CHECK(json::parse(read_file(best + "config.json"))["eos_token_id"] == 0);
     CHECK(json::parse(read_file(best + "generation_config.json"))["eos_token_id"] == 0);
-    // the same tokenizer as by hand
+    // the same tokenizer as from `tokenize train`
     succeeded(program({"tokenize", "train", "--data", file, "--data", folder.path("more.txt"), "--vocab-size", "270",
                        "--out", folder.path("t.json")}));
     CHECK(read_file(folder.path("t.json")) == read_file(best + "tokenizer.json"));
     CHECK(program({"tokenize", "encode", "--tokenizer", out, "-f", file}).out ==
           program({"tokenize", "encode", "--tokenizer", folder.path("t.json"), "-f", file}).out);
-    // text comes whole, as JSON too
+    // generated text has whole characters, also as JSON
     for (const char* seed : {"1", "2"}) {
         const Arguments generate = {"generate", "--model", out, "-p", "the", "-n", "40", "--temp", "5", "--seed", seed};
         const Result plain = program(generate + Arguments{"--no-prompt"});

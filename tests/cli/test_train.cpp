@@ -1,4 +1,4 @@
-// inkling train: the files of a run, where settings come from, and going on where a run stopped.
+// inkling train: the files of a run, the sources of settings, and resuming.
 #include <numbers>
 #include <sstream>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::vector<ordered_json> metrics(const std::string& out) { return json_lines(read_file(out + "/metrics.jsonl")); }
 
-// The value of a key in OUT/config.toml, as it stands there.
+// The value of a key in OUT/config.toml, as written there.
 std::string setting(const std::string& out, const std::string& key) {
     std::istringstream in(read_file(out + "/config.toml"));
     for (std::string line; std::getline(in, line);)
@@ -77,7 +77,7 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     CHECK(setting(out, "max_iters") == "2");
     CHECK(setting(out, "warmup_iters") == "0");  // recipe over default
     CHECK(setting(out, "beta2") == "0.99");      // default
-    // and what was resolved gives the same run again
+    // and the resolved settings give the same run again
     succeeded(program({"train", "--config", out + "/config.toml", "--out", folder.path("again")}));
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(folder.path("again/latest/model.safetensors")));
 }
@@ -95,10 +95,10 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     const Result exported = succeeded(program({"export", "--model", out, "--out", folder.path("out.gguf")}));
     CHECK(exported.err.find("warning") == std::string::npos);
     CHECK(setting(out, "max_time") == "0.3");
-    // by the CPU, never by a measurement: the same command gives the same bits, however busy the machine
+    // chosen by the CPU, never by a measurement: the same command gives the same bits, however busy the machine
     CHECK(setting(out, "precision") == (inkling::has_fast_bf16() ? "'bf16'" : "'fp32'"));
     CHECK(metrics(out).back()["train_s"] < 30);  // without --max-time: 60
-    // the plan is part of the run: the same command goes on with it, and does not make another
+    // the plan is part of the run: the same command continues with it, and makes no new one
     const std::string config = read_file(out + "/config.toml");
     const Result again = succeeded(program(command + Arguments{"--recipe", "fast", "--resume", "auto"}));
     CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring(", width "));
@@ -130,7 +130,7 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
     const ordered_json line = ordered_json::parse(checked.out);
     CHECK((line["stories"] == 2 && line["accepted"] == 0));
     CHECK(line["nats_per_char"] > line["entropy_nats_per_char"]);
-    // the loss is that of stories that training has not seen, in windows that overlap by half
+    // the loss is on stories that training has not seen, in windows that overlap by half
     const std::string fresh = folder.write("fresh.txt", inkling::data::generate_stories(2, 400'000));
     const Result same =
         succeeded(program({"eval", "--model", folder.path("out"), "--data", fresh, "--stride", "16", "--json"}));
@@ -163,7 +163,7 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
     succeeded(program(flags("20") + Arguments{"--out", a}));
     const Result anew = program(flags("7") + Arguments{"--out", b, "--resume", "auto"});  // none there: begins
     REQUIRE(anew.code == 0);
-    // the run's own settings, but for those that are given
+    // the run's own settings, except the given ones
     const Result resumed =
         succeeded(program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"}));
     CHECK_THAT(resumed.err, ContainsSubstring("going on from") && ContainsSubstring("step 7"));
@@ -228,7 +228,7 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
                              "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
         CHECK_THAT(r.out, ContainsSubstring(part));
     CHECK_FALSE(fs::exists(out));
-    // sizes that no machine has are told, not tried
+    // sizes beyond any machine are reported without trying
     const Result huge =
         succeeded(program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
                           small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size", "2048",
@@ -257,7 +257,7 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
     CHECK_THAT(run.err, ContainsSubstring(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
     CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", context 64\n") &&
                             ContainsSubstring(" 400 of 512 tokens"));
-    // a model that is tuned has its own shape
+    // a model for fine-tuning keeps its shape
     CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
                ContainsSubstring("gpt2, 1 layer, 2 heads, width 16") && ContainsSubstring("parameters   3.71k"));
 }

@@ -1,4 +1,4 @@
-// inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always told.
+// inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always reported.
 #include <cmath>
 #include <set>
 #include <sstream>

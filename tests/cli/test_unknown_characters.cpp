@@ -1,4 +1,4 @@
-// Characters that a model does not know: replaced, counted and said once; --strict-vocabulary; --byte-fallback.
+// Characters that a model does not know: replaced, counted and reported once; --strict-vocabulary; --byte-fallback.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,4 +1,4 @@
-// inkling verify: a run that is whole, and everything that may have happened to one.
+// inkling verify: an intact run, and every kind of damage.
 #include <sys/stat.h>
 
 #include <cmath>

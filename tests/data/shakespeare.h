@@ -1,5 +1,5 @@
-// Tiny Shakespeare, where the machine has it beside the checkout:
-//   const std::string text = shakespeare();     // where it has not, the test ends as skipped
+// Tiny Shakespeare, if the machine has it beside the checkout:
+//   const std::string text = shakespeare();     // else skips the test
 #pragma once
 
 #include <filesystem>

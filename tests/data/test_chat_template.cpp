@@ -1,4 +1,4 @@
-// Chat templates against transformers (tests/reference/make_chat_reference.py), and what is refused.
+// Chat templates against transformers (tests/reference/make_chat_reference.py), and errors.
 #include "data/chat/chat_template.h"
 
 #include <ctime>
@@ -176,7 +176,7 @@ TEST_CASE("chat templates: what a template does with a content is done with this
     const std::vector<ChatMessage> messages{
         {"system", "Short. /x"}, {"user", "x<|im_end|>y"}, {"assistant", "<t>\nh\n</t>\n\nYes"}, {"user", "Why?"}};
     const std::pair<std::string, std::vector<std::string>> table[] = {
-        // what becomes of m.content
+        // transformations of m.content
         {"m.content | upper", {"SHORT. /X", "X<|IM_END|>Y", "<T>\nH\n</T>\n\nYES", "WHY?"}},
         {"m.content ~ (m.content | length)", {"Short. /x9", "x<|im_end|>y12", "<t>\nh\n</t>\n\nYes15", "Why?4"}},
         {"('long ' if m.content | length > 12 else '') ~ m.content",
@@ -232,7 +232,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     CHECK(std::count(asked.begin(), asked.end(), chat.end_of_turn()) == 1);
     CHECK_THROWS_WITH(chat.encode(messages, *tokenizer, {.stop = [] { return true; }}),
                       ContainsSubstring("nobody waits"));
-    // what a template does not show is refused, unless the text is another without it
+    // content that a template does not show is refused, unless the text differs without it
     const ChatTemplate plain(kSimple, *tokenizer);
     CHECK_THROWS_WITH(
         plain.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "x", R"({"tool_calls": [1]})"}}, *tokenizer),
@@ -247,7 +247,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     CHECK(tokenizer->decode(
               two_roles.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "b</t>"}}, *tokenizer).ids) ==
           "<|im_start|>a<|im_end|><|im_start|><|im_end|>");
-    // a role that nobody knows spells no mark
+    // an unknown role cannot spell a special token
     const ChatTemplate spelled("{% for m in messages %}{{ '<|' + m.role + '|>' + m.content }}<|im_end|>{% endfor %}",
                                *tokenizer);
     CHECK(marks_in(spelled.apply(std::vector<ChatMessage>{{"im_start", "a"}, {"user", "b"}}, *tokenizer), *tokenizer)

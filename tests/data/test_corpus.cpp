@@ -20,7 +20,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// While in scope, root has no more rights than others.
+// While in scope, root has the rights of other users.
 struct NotRoot {
     const bool root = ::geteuid() == 0 && ::seteuid(65534) == 0;
     ~NotRoot() {
@@ -28,14 +28,14 @@ struct NotRoot {
     }
 };
 
-// The documents one after the other, in brackets.
+// The documents in order, each in brackets.
 std::string texts(const Corpus& corpus) {
     std::string all;
     for (const std::string_view document : corpus.documents) all += fmt::format("[{}]", document);
     return all;
 }
 
-// For "-".
+// A reader for the source "-".
 ReadSome from(std::istream& in) {
     return [&in](char* to, std::size_t most) {
         in.read(to, static_cast<std::streamsize>(most));
@@ -211,7 +211,7 @@ TEST_CASE("corpus: files and folders are excluded by their names and by their pa
     CHECK(left({"c/*.log", "c/third"}) == "[a.txt][b.min.js][c/d.txt][third/f.txt]");
     CHECK(left({"[ab].*"}) == "[c/d.txt][c/e.log][c/third/g.txt][third/f.txt]");
     CHECK_THROWS_WITH(left({"*"}), ContainsSubstring("no UTF-8 text file (skipped 6 files: 6 excluded"));
-    // those that are named too, but folders above what is named do not count
+    // also for named files, but not for folders above a named one
     const std::string a = folder.path("a.txt"), d = folder.path("c/d.txt");
     CHECK(texts(read_corpus({a, d}, {.exclude = {"a.*", "c"}})) == "[c/d.txt]");
     CHECK(texts(read_corpus({folder.path("c/*")}, {.exclude = {"third", "c", "*.log"}})) == "[c/d.txt]");
@@ -305,7 +305,7 @@ TEST_CASE("corpus: bytes that are not UTF-8 are refused with their line, or repl
                       b = folder.write("d/b.txt", "good\n");
     CHECK_THROWS_WITH(read_corpus({a}),
                       ContainsSubstring("not UTF-8: byte 11 is 0xE9, in line 3: ") && ContainsSubstring("--lossy"));
-    // what Python's decode("utf-8", errors="replace") makes of it
+    // as in Python's decode("utf-8", errors="replace")
     const std::string mended = "one\ntwo\ncaf\uFFFD \uFFFD! \uFFFD\n";
     for (const std::vector<std::string>& paths : {std::vector{a, b}, std::vector{folder.path("d")}}) {
         const Corpus corpus = read_corpus(paths, {.lossy = true});

@@ -29,7 +29,7 @@ std::vector<fs::path> files(const ScratchFolder& folder) {
     return found;
 }
 
-// Words, numbers, white space and other signs at random.
+// Random words, numbers, white space and other characters.
 std::string mixed_text(std::size_t size, std::uint64_t seed) {
     const char* const parts[] = {"word", " the",          "\n", "  ",   "\t", "x1", "é",  " 日本",           "don't",
                                  "?!",   "<|endoftext|>", "9",  "\r\n", " ",  "a",  "'s", "\xF0\x9F\x98\x80"};
@@ -155,7 +155,7 @@ TEST_CASE("dataset: a large one is kept in a file, and taken from there", "[data
     again.progress = [&](std::size_t, std::size_t) { ++calls; };
     const Dataset found = make_dataset(corpus_of(documents), bpe, again);
     CHECK((ids(found) == expected && found.from_cache && found.bytes == made.bytes && calls == 0));
-    // other documents, other borders between them, another tokenizer: other files, and of each folder the last alone
+    // other documents, other borders between them, or another tokenizer give other files; a folder keeps only the last
     const std::string joined = a + b;
     CHECK_FALSE(make_dataset(corpus_of({joined}), bpe, options).from_cache);
     CHECK(ids(make_dataset(corpus_of(documents), bpe, options)) == expected);

@@ -17,7 +17,7 @@ const std::string kConversation =
     "{\"id\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"a\\n\"}, {\"role\": \"assistant\", \"content\": "
     "\"\"}]}";
 
-// Of one line, which may be written on several here.
+// Parses one line, which may be written on several lines here.
 Example parsed(std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     return read_examples(line).list.at(0);
@@ -85,7 +85,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
     CHECK(shown(R"({"system": "Be short.", "messages": [{"role": "user", "content": "a"}]})") ==
           "system: Be short. | user: a");
     CHECK(shown(R"({"messages": [{"role": "developer", "content": "Be short."}]})") == "system: Be short.");
-    // TRL: of the prompt nothing is learned
+    // TRL: nothing in the prompt is learned
     const Example d = parsed(R"({"prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
             {"role": "user", "content": "c"}], "completion": [{"role": "assistant", "content": "d"}]})");
     CHECK(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d");
@@ -236,7 +236,7 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     for (const char* const other : {"{\n\"data\": [1]\n}", "[1, 2]", "{}", "no JSON"})
         CHECK_THROWS_WITH(json(other), (ContainsSubstring(path) && ContainsSubstring("none of")) ||
                                            ContainsSubstring("it holds no documents"));
-    // standard input that begins so
+    // standard input that begins this way
     CHECK(piped("[" + alpaca + "]").examples);
     CHECK(piped("\n" + alpaca).examples);
     CHECK_THROWS_WITH(piped(unknown + "\n"), ContainsSubstring("standard input: line 1: none of"));
@@ -245,7 +245,7 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     for (const std::string& text :
          {"{ a brace\n" + unknown, "Such as:\n" + unknown + "\n", std::string("[1]"), std::string("{}\n{}")})
         CHECK_FALSE(piped(text).examples);
-    // in a folder, those of other kinds are passed over, and told
+    // in a folder, files of other kinds are skipped and reported
     folder.write("f/settings.json", "{\"a\": 1}");
     folder.write("f/notes.txt", unknown);
     const Corpus some = read_corpus({folder.path("f")});

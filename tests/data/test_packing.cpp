@@ -12,7 +12,7 @@ using namespace inkling::data;
 
 namespace {
 
-// Examples of these lengths; example e has the ids 100 e, 100 e + 1, ..., and every `nth` of them is to be learned.
+// Examples of these lengths; example e has the ids 100 e, 100 e + 1, ..., of which every `nth` is learned.
 struct Made {
     std::vector<std::int32_t> ids;
     std::vector<std::uint8_t> learn;

@@ -100,7 +100,7 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
     const auto all = starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 30, 1, &tokenizer), 2000);
     std::map<std::size_t, int> count;
     for (const std::size_t start : all) ++count[start];
-    // of 70 places to begin at, 10 belong to the first paragraph and 30 to each of the others
+    // of 70 possible starts, 10 belong to the first paragraph and 30 to each of the others
     REQUIRE(count.size() == 3);
     CHECK(std::abs(count[0] - 8000 * 10 / 70) < 160);  // 5 standard deviations
     CHECK(std::abs(count[10] - 8000 * 30 / 70) < 220);
@@ -120,7 +120,7 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
     for (std::size_t i = 58; i < 92; ++i) expected.insert(i);
     CHECK(found == expected);
 
-    // and without any blank line the windows are those of random
+    // without a blank line the windows are those of the sampler `random`
     const Vocabulary plain(std::vector<std::string>(100, "a"));
     auto random = starts(*make_sampler(SamplerKind::random, ids, 4, 8, 1), 100);
     for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's

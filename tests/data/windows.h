@@ -1,4 +1,4 @@
-// What a sampler's windows show.
+// Shows where a sampler's windows lie.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace inkling::testing {
 
-// Where the windows of steps [0, steps) begin, in order, of tokens whose values say where they stand.
+// The starts of the windows of steps [0, steps), in order, for tokens that are positions().
 inline std::vector<std::size_t> starts(const data::Sampler& sampler, std::uint64_t steps) {
     std::vector<std::size_t> all;
     data::Batch batch;
@@ -19,7 +19,7 @@ inline std::vector<std::size_t> starts(const data::Sampler& sampler, std::uint64
     return all;
 }
 
-// 0, 1, 2, ...: the value of a token says where it stands.
+// 0, 1, 2, ...: each token's value is its position.
 inline std::vector<std::int32_t> positions(std::size_t n) {
     std::vector<std::int32_t> tokens(n);
     for (std::size_t i = 0; i < n; ++i) tokens[i] = static_cast<std::int32_t>(i);

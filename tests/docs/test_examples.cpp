@@ -1,4 +1,4 @@
-// The programs of examples/: what they print.
+// The output of the programs in examples/.
 #include <algorithm>
 
 #include "tests/catch.h"

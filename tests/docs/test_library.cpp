@@ -1,4 +1,4 @@
-// The table of docs/library.md: each line of its right column stands here, in this order, and does what is said of it.
+// The table of docs/library.md: this test holds each line of its right column, in order, and checks its effect.
 #include <iostream>
 #include <sstream>
 
@@ -18,7 +18,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// What f writes to std::cout.
+// The text that f writes to std::cout.
 template <class F>
 std::string printed(const F& f) {
     std::ostringstream text;

@@ -1,4 +1,4 @@
-// Every relative link of the pages leads to a file, every link to a part to a heading, and every path named in them
+// In the pages, every relative link leads to a file, every link to a section has its heading, and every named path
 // exists.
 #include <filesystem>
 #include <regex>
@@ -12,7 +12,7 @@ using inkling::formats::read_file;
 
 namespace {
 
-// A page without its blocks of code.
+// A page without its code blocks.
 std::string prose(const fs::path& page) {
     std::istringstream lines(read_file(page));
     std::string text;
@@ -27,7 +27,7 @@ std::string prose(const fs::path& page) {
     return text;
 }
 
-// A heading as links name it: "What to do" is #what-to-do.
+// Whether a page has the heading of a link: #what-to-do is "What to do".
 bool has_heading(const fs::path& page, const std::string& name) {
     std::istringstream lines(prose(page));
     for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// docs/NAME.md shows the code of docs/NAME_tutorial.cpp and what it prints.
+// docs/NAME.md shows the code of docs/NAME_tutorial.cpp and its output.
 #include <sstream>
 #include <string>
 #include <vector>

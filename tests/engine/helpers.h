@@ -1,4 +1,4 @@
-// What the engine's tests share: small arrays by value, comparisons that report the worst element, and runs of an op in
+// Helpers of the engine's tests: small arrays by value, comparisons that report the worst element, and runs of an op in
 // float against double or with several numbers of threads.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace inkling::testing {
 
-// Around the sizes of vectors and of blocks.
+// Sizes around those of vectors and blocks.
 inline const std::vector<std::size_t> kRagged = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129};
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -35,7 +35,7 @@ Array<T> of(const std::vector<double>& values) {
     return of<T>({values.size()}, values);
 }
 
-// Of an Array or a ConstArray.
+// Converts an Array or a ConstArray.
 template <class To, class From>
 Array<To> cast(const From& from) {
     const auto dense = from.contiguous();
@@ -44,7 +44,7 @@ Array<To> cast(const From& from) {
     return to;
 }
 
-// Normal numbers that float holds exactly, so that float and double runs start from the same.
+// Normal numbers that float holds exactly, so that float and double runs start from the same values.
 template <class T>
 Array<T> random_array(const Shape& shape, std::uint64_t seed) {
     return cast<T>(cast<float>(normal(shape, seed)));
@@ -58,8 +58,8 @@ inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t s
     return ids;
 }
 
-// Equal shapes, and every difference at most `tolerance` times the largest of 0.01, the expected value, and the
-// expected array's root mean square. Infinities must be the same; NaN matches NaN.
+// Requires equal shapes, and differences of at most `tolerance` times the largest of 0.01, the expected value, and the
+// expected array's root mean square. Infinities must be equal; NaN matches NaN.
 template <class A, class B>  // Arrays or ConstArrays
 void check_close(const A& actual_any, const B& expected_any, double tolerance, const std::string& what = "value") {
     INFO(what);
@@ -105,7 +105,7 @@ struct Computed {
     std::vector<Array<T>> grads;
 };
 
-// f's value at `at`, a vector of arrays, and the gradients of all of them under `dy` (random when not given).
+// f's value at `at`, a vector of arrays, and the gradients of all of them under `dy` (random if not given).
 template <class T, class F, class Arrays = std::vector<ConstArray<T>>>
 Computed<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
     std::vector<Tensor<T>> in;
@@ -118,7 +118,7 @@ Computed<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
     return result;
 }
 
-// f's value at `in`, and its gradients under dy, all vectors by hand.
+// Checks f's value at `in` and its gradients under dy against given vectors.
 template <class T, class F>
 inline void check_by_hand(const F& f, const std::vector<std::vector<double>>& in, const std::vector<double>& dy,
                           const std::vector<double>& y, const std::vector<std::vector<double>>& dx) {
@@ -130,7 +130,7 @@ inline void check_by_hand(const F& f, const std::vector<std::vector<double>>& in
     for (std::size_t i = 0; i < dx.size(); ++i) check_close(result.grads[i], of<T>(dx[i]), tolerance, "gradient");
 }
 
-// The float kernel against the double one, forward and backward, at the same random inputs.
+// Compares the float kernel with the double one, forward and backward, on the same random inputs.
 template <class F>
 void check_float_against_double(const F& f, const std::vector<Shape>& shapes,
                                 Array<double> (*prepare)(Array<double>) = nullptr, double tolerance = 1e-5) {
@@ -151,7 +151,7 @@ void check_float_against_double(const F& f, const std::vector<Shape>& shapes,
     }
 }
 
-// Sets the number of threads and puts the old one back.
+// Sets the number of threads while in scope.
 struct Threads {
     FixedThreads fixed;
     int before = omp_get_max_threads();
@@ -161,7 +161,7 @@ struct Threads {
     Threads& operator=(const Threads&) = delete;
 };
 
-// f() returns a vector of arrays: the same bits must come out with 1, 2, 3, 5, 7 and 8 threads.
+// Requires that f(), which returns a vector of arrays, gives the same bits with 1, 2, 3, 5, 7 and 8 threads.
 template <class F>
 void check_same_with_any_threads(const std::string& what, const F& f,
                                  std::initializer_list<int> counts = {2, 3, 5, 7, 8}) {

@@ -27,7 +27,7 @@ inline formats::SafetensorsFile parse(const std::string& bytes) {
     return formats::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "f");
 }
 
-// What is wrong with the file; "" when it is accepted. Whatever else is thrown fails the test.
+// The message of the BadInput for the file; "" if it is accepted. Any other exception fails the test.
 inline std::string refusal_of(const std::string& bytes) {
     return testing::error_of([&] { parse(bytes); });
 }

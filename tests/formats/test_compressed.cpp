@@ -17,7 +17,7 @@ std::string mixed(std::size_t size) {
     return text;
 }
 
-// What `packed` holds, when it arrives in pieces of `piece` bytes and is read `step` bytes at a time.
+// Unpacks `packed`, which arrives in pieces of `piece` bytes, reading `step` bytes at a time.
 std::string unpack(std::string_view packed, std::size_t piece = 1 << 16, std::size_t step = 1 << 16) {
     std::string_view left = packed.substr(std::min<std::size_t>(4, packed.size()));
     Decompressor source(

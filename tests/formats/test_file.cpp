@@ -28,7 +28,7 @@ struct Folder {
     std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
 };
 
-// Writes past `bytes` fail with "File too large", as a full disk would, short writes first.
+// Makes writes past `bytes` fail with "File too large", like a full disk: short writes first.
 struct FileSizeLimit {
     rlimit before{};
     void (*handler)(int);

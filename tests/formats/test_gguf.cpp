@@ -1,4 +1,4 @@
-// GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
+// Writing GGUF: the same bytes as llama.cpp's own package; every type; every error.
 #include "models/files/gguf_export.h"
 
 #include <set>
@@ -187,7 +187,7 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         CHECK(file.tensors.at("blk.1.attn_qkv.weight").values ==
               plain(neox.model->layers[1][Part::query_key_value].weight));
         CHECK(file.tensors.at("output.weight").shape == std::vector<std::uint64_t>{21, 32});
-        // llama.cpp's has no tied head
+        // llama.cpp's gptneox has no tied head
         CHECK(other.tensors.at("output.weight").values == other.tensors.at("token_embd.weight").values);
     }
     {
@@ -260,7 +260,7 @@ nlohmann::json keys_of(const data::BpeSpec& spec, std::size_t more = 0) {
     return Gguf(scratch.path("t.gguf")).pairs;
 }
 
-// SentencePiece's: 256 bytes, characters, and tokens of which every two that make a third have a merge.
+// A SentencePiece vocabulary: 256 bytes, characters, and tokens; every two tokens that form a third have a merge.
 data::BpeSpec sentence_piece() {
     data::BpeSpec spec;
     spec.byte_letters = false;
@@ -293,7 +293,7 @@ data::BpeSpec sentence_piece() {
     return spec;
 }
 
-// As llama.cpp merges: whatever two neighbours make a token, that with the highest score first.
+// Merges like llama.cpp: of all neighbours that form a token, the one with the highest score first.
 Tokens by_scores(const nlohmann::json& keys, const std::string& text) {
     const auto tokens = keys["tokenizer.ggml.tokens"].get<std::vector<std::string>>();
     const auto scores = keys["tokenizer.ggml.scores"].get<std::vector<float>>();

@@ -1,5 +1,5 @@
-// Reading GGUF: every type as llama.cpp's own package widens it (make_gguf_models.py), every kind of value, and one
-// line for each rule that a file breaks.
+// Reading GGUF: every type widened as by llama.cpp's own package (make_gguf_models.py), every kind of value, and an
+// error in one line for each broken rule.
 #include "formats/gguf/gguf_file.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Jinja against what Python's jinja2 makes of the same (with trim_blocks and lstrip_blocks).
+// Jinja against Python's jinja2 (with trim_blocks and lstrip_blocks).
 #include "formats/jinja/template.h"
 
 #include <chrono>
@@ -84,7 +84,7 @@ TEST_CASE("jinja: what jinja2 renders, and what it refuses", "[formats]") {
 
 namespace {
 
-// What a template makes of x, with (brackets) around what is of x.
+// Renders a template with x, and puts (brackets) around the parts that come from x.
 std::string with_spans(const std::string& text, const std::string& x) {
     formats::jinja::Run run({});
     run.set("x", run.text(formats::jinja::Text(x, 5)));

@@ -13,7 +13,7 @@ using namespace inkling::formats;
 
 namespace {
 
-// The message of the BadInput that the text is refused with; "" when it is read.
+// The message of the BadInput for the text; "" if it is read.
 std::string refusal(std::string_view text, int max_depth = 128) {
     return inkling::testing::error_of([&] { parse_json(text, "a.json", max_depth); });
 }
@@ -46,7 +46,7 @@ TEST_CASE("parse_json: invalid JSON is refused in one line that names the file",
     CHECK_THAT(refusal("[1, NaN, \"\\ud800\", 2 3]"), ContainsSubstring("at byte 22: "));  // of the text that is given
 }
 
-// json.dumps(["a\ud800", float("nan"), float("-inf")]) of Python; and 1e999, which json.loads reads as inf.
+// Python's json.dumps(["a\ud800", float("nan"), float("-inf")]); and 1e999, which json.loads reads as inf.
 TEST_CASE("parse_json: Python's NaN and Infinity have no JSON type", "[data]") {
     const auto j =
         parse_json("{\"a\": NaN, \"b\": [Infinity, -Infinity, 1e999, -12E+400, " + std::string(400, '9') +
@@ -64,7 +64,7 @@ TEST_CASE("parse_json: Python's NaN and Infinity have no JSON type", "[data]") {
         CHECK(quote(value).text().size() < 100);
     }
     CHECK_THAT(quote(j["c"]).text(), ContainsSubstring("half of a surrogate pair in it"));
-    // as os.fsencode has it
+    // as in os.fsencode
     CHECK(file_name(j["d"]) == "\xE9 \\ud800");
     CHECK(file_name(j["e"]) == j["e"].get<std::string>());
     CHECK_FALSE(file_name(j["a"]));
@@ -126,7 +126,7 @@ TEST_CASE("json_or_null: null for what parse_json refuses, however deep or long"
     CHECK(json_or_null(std::string(65, '[') + std::string(65, ']')).is_null());
 }
 
-// nlohmann's own parse() has no limit of depth, and what it makes is copied and destroyed recursively.
+// nlohmann's own parse() has no depth limit, and its values are copied and destroyed recursively.
 TEST_CASE("parse_json: nothing else in the library or the program parses JSON", "[data]") {
     namespace fs = std::filesystem;
     std::size_t files = 0;

@@ -1,4 +1,4 @@
-// Headers made to cost memory or work: what reading one may take is bounded, whatever it holds.
+// Headers made to cost memory or work: reading is bounded for any header.
 #include <fmt/format.h>
 
 #include "tests/catch.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHeader = 99'000'000;
 
-// `first`, as many items as there is room for, `last`.
+// `first`, as many items as fit, `last`.
 template <class Item>
 std::string filled(std::string first, const Item& item, const char* last) {
     std::string header = std::move(first);
@@ -83,9 +83,8 @@ TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, an
         folder.write("model.safetensors", file_of(header, 0));
         header = {};
         INFO("kind " << kind);
-        // 700 MB for the mapped file and all else, libraries and the stacks of threads too; seconds of the processor,
-        // which do not depend on what else the machine does: 2 at most, where work that grows with the square of the
-        // number of entries would take hours
+        // 700 MB for everything: the mapped file, libraries, and the stacks of threads. At most 2 CPU seconds, which do
+        // not depend on other load; work that grows with the square of the number of entries would take hours
         const std::string command =
             fmt::format("ulimit -v 700000; ulimit -t 30; OMP_NUM_THREADS=1 {} info --model {} 2>{}", testing::kProgram,
                         folder.path(), folder.path("said"));

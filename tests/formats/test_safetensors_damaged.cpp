@@ -1,4 +1,4 @@
-// What a safetensors file can be made to say by mistake or on purpose: every rule of the format, broken.
+// Safetensors files that break each rule of the format, by mistake or on purpose.
 #include <fmt/format.h>
 
 #include <limits>
@@ -162,7 +162,7 @@ TEST_CASE("safetensors: every prefix of a valid file is refused, and anything be
     for (const std::size_t more : {1, 2, 8, 4096}) CHECK(refusal_of(valid + std::string(more, ' ')) != "");
 }
 
-// A flipped bit in the data or in a name is a valid file; whatever is accepted must keep to its bytes.
+// A flipped bit in the data or in a name leaves a valid file; reads of an accepted file must stay within its bytes.
 TEST_CASE("safetensors: damaged files are refused or read within their bounds", "[models]") {
     const std::string valid = valid_file();
     int refused = 0;

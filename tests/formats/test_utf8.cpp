@@ -83,7 +83,7 @@ TEST_CASE("utf8: errors name the byte", "[data]") {
 }
 
 TEST_CASE("utf8: what one U+FFFD stands for, as Python replaces it", "[formats]") {
-    // the parts that bytes.decode("utf-8", errors="replace") replaces
+    // the parts that Python's bytes.decode("utf-8", errors="replace") replaces
     const auto sizes = [](std::string_view bytes) {
         std::vector<std::size_t> all;
         for (std::size_t at; (at = find_invalid_utf8(bytes)) != npos;) {

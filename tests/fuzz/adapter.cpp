@@ -1,5 +1,5 @@
 // A fuzz target for PEFT's adapters: any two files are an adapter of a small model, or refused with BadInput. The first
-// byte says which file the others are: c the configuration, beside whole weights; w the weights, beside a whole
+// byte says which file the other bytes are: c the configuration, beside intact weights; w the weights, beside an intact
 // configuration. See run.sh.
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// A fuzz target for config.json: any bytes are a model's shape that makes sense or refused with BadInput, in one line;
-// what is read is written as a file that says the same. See run.sh.
+// A fuzz target for config.json: any bytes are a valid model shape, or refused with a BadInput of one line. A shape
+// that is read survives writing and reading. See run.sh.
 #include <cstring>
 #include <optional>
 #include <string_view>

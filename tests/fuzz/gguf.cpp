@@ -1,5 +1,5 @@
-// A fuzz target for GGUF files: any bytes are read within their bounds or refused with one line. What has the keys of a
-// model is read as its architecture and its tokenizer. See run.sh.
+// A fuzz target for GGUF files: any bytes are read within their bounds or refused in one line. A file with the keys of
+// a model is read as its architecture and its tokenizer. See run.sh.
 #include "formats/gguf/gguf_file.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// A fuzz target for chat templates: any bytes are a template that renders a conversation, or is refused in one line.
-// What is said in it is marked in all that is rendered, whatever the template does to it. See run.sh.
+// A fuzz target for chat templates: any bytes are a template that renders a conversation, or are refused in one line.
+// The rendered text marks what the messages say, whatever the template does to it. See run.sh.
 #include <cstring>
 #include <nlohmann/json.hpp>
 

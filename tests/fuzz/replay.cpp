@@ -1,4 +1,4 @@
-// Runs a fuzz target over the inputs of its corpus. Each file of safetensors is also changed some times.
+// Runs a fuzz target over the inputs of its corpus. Also runs several changes of each safetensors file.
 #include <algorithm>
 #include <filesystem>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "tests/fuzz/target.h"
 #include "tests/paths.h"
 
-// In place of libFuzzer's: one byte that changes.
+// Replaces libFuzzer's mutator: changes one byte.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t) {
     static unsigned number = 0;
     number = number * 1664525 + 1013904223;

@@ -1,5 +1,5 @@
-// A fuzz target for safetensors files: any bytes are read within their bounds or refused with BadInput. The input is a
-// file; it is also the header of one whose length fits, up to the first NUL, with the rest as the data. See run.sh.
+// A fuzz target for safetensors files: any bytes are read within their bounds or refused with BadInput. The input is
+// read as a file; and as a header up to the first NUL, with a matching length, and the data. See run.sh.
 #include <cstring>
 
 #include "engine/base/check.h"

@@ -1,5 +1,5 @@
-// Changes to safetensors files that leave them files of that kind: the header is still JSON, and often still fits the
-// data, so that a fuzzer gets past its first checks. An input is a header, a NUL, and the data (see safetensors.cpp).
+// Changes safetensors files so that the header stays JSON, and often still fits the data. So a fuzzer gets past the
+// first checks. An input is a header, a NUL, and the data (see safetensors.cpp).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -46,7 +46,7 @@ Json odd_value(Random& random) {
     return values[pick(random, std::size(values))];
 }
 
-// Places and sizes as the format wants them, in the order of the header; the data is cut or grown to fit.
+// Sets valid offsets and sizes, in the order of the header, and cuts or extends the data to fit.
 void lay_out(Json& header, std::string& data) {
     std::uint64_t at = 0;
     for (auto& [name, info] : header.items()) {

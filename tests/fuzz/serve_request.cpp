@@ -1,5 +1,5 @@
-// A fuzz target for what `inkling serve` reads: any bytes are a request that makes sense, or refused in one line with a
-// status of 4xx, and the refusal is JSON. The first byte says as what the others are read. See run.sh.
+// A fuzz target for `inkling serve`: any bytes are a valid request, or refused in one line with a status of 4xx, as
+// JSON. The first byte says how the other bytes are read. See run.sh.
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-// A fuzz target for config.toml: any bytes are settings or refused in one line; settings that are read are written as a
-// file that says the same. See run.sh.
+// A fuzz target for config.toml: any bytes are settings or refused in one line. Settings that are read survive writing
+// and reading. See run.sh.
 #include <cstring>
 #include <optional>
 #include <string>

@@ -1,13 +1,13 @@
-// A fuzz target reads any bytes, and aborts where the reader does something wrong:
+// A fuzz target reads any bytes, and aborts if the reader does something wrong:
 //   FUZZ_TARGET(jinja) { ...; return 0; }      // const std::uint8_t* bytes, std::size_t size
-// run.sh compiles it for libFuzzer. The test program compiles it as a test of the inputs in corpus/jinja, so that what
-// a fuzzer has found stays found.
+// run.sh compiles it for libFuzzer. The test program compiles it as a test of the inputs in corpus/jinja, so that bugs
+// that a fuzzer found do not return.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 
-// How libFuzzer changes safetensors files (safetensors_mutator.cpp), by a mutator of bytes (libFuzzer's own, or ours).
+// Changes safetensors files (safetensors_mutator.cpp) with a mutator of bytes, libFuzzer's or ours.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t max_size,
                                                unsigned seed);
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t max_size);

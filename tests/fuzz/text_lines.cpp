@@ -1,6 +1,6 @@
 // A fuzz target for texts in lines and tables: JSON lines of documents (first byte d, or s to skip bad lines), a list
-// of them (l), JSON lines of texts (j), CSV (c). Any bytes are read or refused in one line; a conversation that is read
-// is written as a line that says the same. See run.sh.
+// of them (l), JSON lines of texts (j), CSV (c). Any bytes are read or refused in one line. A conversation that is read
+// survives writing and reading. See run.sh.
 #include <cstring>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// A fuzz target for tokenizer.json: any bytes are read or refused with BadInput; what is read gives back every text and
-// is written as a file that gives the same ids. See run.sh.
+// A fuzz target for tokenizer.json: any bytes are read or refused with BadInput. A tokenizer that is read decodes to
+// the encoded text, and gives the same ids after writing and reading. See run.sh.
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "engine/base/check.h"

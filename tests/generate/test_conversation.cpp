@@ -1,4 +1,4 @@
-// Conversations: what the model sees of them, turn by turn.
+// Conversations: the model's input, turn by turn.
 #include "generate/conversation.h"
 
 #include "tests/catch.h"
@@ -126,7 +126,7 @@ TEST_CASE("conversation: settings are for what comes", "[generate]") {
     CHECK(talk.messages()[1].content == first);
     options.temperature = -1;
     CHECK_THROWS_AS(talk.set_options(options), Error);
-    // another conversation in the same place has other random numbers, and the same from the beginning
+    // new conversations draw the same random numbers; one that is cleared and starts again draws others
     Conversation a = t.begin(12, 1.0), b = t.begin(12, 1.0);
     const std::string text = answer_of(a, "One day");
     CHECK(answer_of(b, "One day") == text);

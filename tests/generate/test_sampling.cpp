@@ -18,7 +18,7 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& 
     return Sampler(options).sample(logits, uniform, text, written);
 }
 
-// The part of [0, 1) by which each token is sampled.
+// The share of [0, 1) that samples each token.
 Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
               const std::vector<std::int32_t>& text = {}, int n = 10'000) {
     Shares share(logits.size());
@@ -43,7 +43,7 @@ std::vector<std::size_t> order_of(const Shares& p) {
     return order;
 }
 
-// The steps as their papers have them, one after the other on whole distributions, in the documented order.
+// The steps as defined in their papers, applied to whole distributions in the documented order.
 Shares definition(const std::vector<float>& logits, const SamplingOptions& o, const std::vector<std::int32_t>& text) {
     Shares p(logits.begin(), logits.end());
     for (std::size_t i = 0; i < p.size(); ++i) {

@@ -1,4 +1,4 @@
-// Writing text token by token, alone and in batches.
+// Generating text token by token, alone and in batches.
 #include "generate/sequence.h"
 
 #include "engine/ops/softmax.h"
@@ -56,7 +56,7 @@ class Pieces : public data::Tokenizer {
     std::optional<std::int32_t> end_;
 };
 
-// 20 of them, as the model has.
+// 20 letters, the model's vocabulary.
 Pieces letters(std::optional<std::int32_t> end = std::nullopt) {
     std::vector<std::string> pieces;
     for (char c = 'a'; c < 'a' + 20; ++c) pieces.emplace_back(1, c);
@@ -76,7 +76,7 @@ const Transformer<float>& model() {
 
 Tokens copied(std::span<const std::int32_t> tokens) { return {tokens.begin(), tokens.end()}; }
 
-// A text of model() behind a prompt, which is text or tokens.
+// A sequence of model() after a prompt, which is text or tokens.
 template <class Prompt = Tokens>
 Sequence started(const data::Tokenizer* tokenizer, const GenerateOptions& options, const Prompt& prompt) {
     Sequence text(model(), tokenizer, options);
@@ -96,8 +96,8 @@ Tokens text_of(const Tokens& prompt, std::size_t tokens, double temperature, std
     return generated(model(), prompt, writing(temperature, tokens, seed, sample));
 }
 
-// The text that whole forward passes give, each over what the model sees of the text: the last tokens that fit into the
-// context of 12, and `left` of them when it is full.
+// The text from whole forward passes over the visible part of the text: the last tokens that fit into the context of
+// 12, and only `left` of them once it is full.
 Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
     std::size_t begin = text.size() > 12 ? text.size() - 12 : 0;
     const std::size_t before = text.size();
@@ -112,7 +112,7 @@ Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
     return {text.begin() + static_cast<std::ptrdiff_t>(before), text.end()};
 }
 
-// All that a text comes to, to compare bits.
+// All results of a sequence, to compare bits.
 struct Written {
     std::string text;
     Tokens tokens;
@@ -449,7 +449,7 @@ TEST_CASE("sequence: a text goes on in turns", "[generate]") {
         turns.add("");
     }
     CHECK(text == whole.write());
-    // to a text that has begun, too, and what it held back is not lost
+    // also to a text that has begun, and without losing held-back text
     GenerateOptions options = writing(1, 10);
     options.stop = {text.substr(0, 5) + "!"};
     Sequence added = started(&tokenizer, options, "abc");

@@ -1,4 +1,4 @@
-// Text that ends before a stop text, in whatever pieces it comes.
+// Text ends before a stop text, however it is cut into pieces.
 #include "generate/stop_texts.h"
 
 #include "engine/base/check.h"
@@ -8,7 +8,7 @@ using inkling::generate::StopTexts;
 
 namespace {
 
-// What is shown of `text`, given in pieces of n bytes.
+// The shown part of `text`, which arrives in pieces of n bytes.
 std::string shown(const std::vector<std::string>& stops, const std::string& text, std::size_t n) {
     StopTexts stop(stops);
     std::string out;

@@ -42,13 +42,13 @@ inline models::Architecture llama_shape(std::size_t vocabulary, std::size_t laye
     return a;
 }
 
-// All parameters become N(0, deviation^2), each with a key of its own.
+// Fills all parameters with N(0, deviation^2), each from its own key.
 template <class T>
 void fill_parameters(nn::Module<T>& module, double deviation, Generator random) {
     for (auto& [name, p] : module.parameters()) nn::fill_normal(p, deviation, random.next());
 }
 
-// Matrices alone; gains and biases stay as they are.
+// Fills only matrices; gains and biases keep their values.
 template <class T>
 void fill_matrices(nn::Module<T>& module, double deviation, Generator random) {
     for (auto& [name, p] : module.parameters())

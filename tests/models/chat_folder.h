@@ -1,4 +1,4 @@
-// A model to talk with, which says nothing sensible.
+// A chat model that answers nonsense.
 #pragma once
 
 #include "models/files/folder.h"
@@ -11,7 +11,7 @@ inline const std::string kChatMl =
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
     "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-// A folder with a model of random weights that has a chat template, and ChatML's marks as tokens 811 and 812.
+// A folder with a model of random weights, a chat template, and ChatML's special tokens 811 and 812.
 struct ChatFolder {
     ScratchFolder scratch;
     explicit ChatFolder(const std::string& chat_template = kChatMl, std::size_t context = 96);

@@ -51,7 +51,7 @@ inline void check_same_tensors(const fs::path& a, const fs::path& b) {
     }
 }
 
-// Changes a file of tensors, or of JSON.
+// Change a file of tensors, or of JSON.
 inline void change_tensors(const fs::path& path, const std::function<void(StoredTensors&)>& change) {
     StoredTensors tensors = read_tensors(path);
     change(tensors);
@@ -63,14 +63,14 @@ inline void change_json_file(const fs::path& path, const std::function<void(nloh
     formats::write_file_atomic(path, j.dump());
 }
 
-// A folder with a small model of the characters a to h.
+// A folder with a small model over the characters a to h.
 struct ModelFolder {
     ScratchFolder scratch;
     data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefgh");
     models::Transformer<float> model;
 
     explicit ModelFolder(bool bias = true, std::uint64_t seed = 3) : model(gpt2_shape(8, 2, 2, 12, 6, 0.0, bias)) {
-        fill_parameters(model, 0.2, {seed, 0});  // biases and gains too
+        fill_parameters(model, 0.2, {seed, 0});  // including biases and gains
         model.eval();
         models::save_model(path(), model, tokenizer);
     }

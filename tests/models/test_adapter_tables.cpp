@@ -1,5 +1,5 @@
-// Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that hold the
-// adapter's name: PEFT's logits come out, and what cannot be read is refused by name.
+// Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that contain
+// the adapter's name: the logits are PEFT's, and errors name what cannot be read.
 #include "models/files/adapter_folder.h"
 #include "models/files/gguf_export.h"
 #include "models/inference/inference_model.h"

@@ -1,5 +1,5 @@
 // Low-rank adapters against PEFT's numbers (tests/reference/make_adapters.py): logits, 15 training steps, files; merged
-// or beside their weights, whatever these are kept in; and what an adapter's folder is refused for.
+// or beside weights of any storage; and errors for an adapter's folder.
 #include "models/files/adapter_folder.h"
 
 #include "models/files/folder.h"
@@ -23,7 +23,7 @@ std::vector<fs::path> peft_folders() {
     return all;
 }
 
-// A model with adapters that are not zero.
+// A model with nonzero adapters.
 std::unique_ptr<Transformer<float>> adapted(const models::Architecture& config, const AdapterOptions& options,
                                             const char* targets = models::kAllLinear,
                                             std::optional<WeightType> type = std::nullopt) {
@@ -122,7 +122,7 @@ TEST_CASE("adapters: a saved adapter equals PEFT's, and names the same layers", 
             INFO(key);
             CHECK(after.at(key) == before.at(key));
         }
-        // PEFT adapts a layer when a name is its own or the end of it behind a dot
+        // PEFT adapts a layer if a name equals its name or the part of it after a dot
         const auto meant = [](const nlohmann::json& names, const std::string& layer) {
             return std::any_of(names.begin(), names.end(),
                                [&](const std::string& name) { return layer == name || layer.ends_with("." + name); });

@@ -1,4 +1,4 @@
-// Architecture: which sizes make sense.
+// Architecture: valid sizes.
 #include "models/architecture.h"
 
 #include "engine/base/check.h"

@@ -14,7 +14,7 @@ using models::Transformer;
 namespace {
 
 constexpr std::size_t kContext = 150, kVocabulary = 23;
-// Of two rows; the last document of the second is padding.
+// Document lengths in two rows; the last document of the second row is padding.
 const std::vector<std::vector<std::size_t>> kLengthsOfDocuments = {{70, 1, 33, 46}, {8, 100, 32, 10}};
 
 struct Rows {

@@ -1,4 +1,4 @@
-// Model folders: there and back, and what may stand in them in other ways.
+// Model folders: writing and reading, and other forms of their files.
 #include "models/files/folder.h"
 
 #include "formats/files/directory.h"

@@ -1,4 +1,4 @@
-// Model folders that are not what they should be: each is refused as bad input, and the message names the file.
+// Invalid model folders: each is bad input, and the message names the file.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -97,7 +97,7 @@ TEST_CASE("damaged folder: an irregular, endless or far too large file is refuse
 
 TEST_CASE("damaged folder: tensors that are compared with what the model has are not read when they are larger",
           "[models]") {
-    // Headers of a terabyte of numbers, which a file without blocks on the disk holds.
+    // Headers for a terabyte of numbers, in a sparse file.
     for (const char* name : {"lm_head.weight", "transformer.ln_f.bias"}) {
         const ModelFolder folder(false);
         const std::uint64_t count = std::uint64_t{1} << 38;

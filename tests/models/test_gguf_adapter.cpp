@@ -1,5 +1,4 @@
-// An adapter as llama.cpp takes it: its keys, and tensors that change those of the model's file as the merged model's
-// do.
+// An adapter in llama.cpp's format: its keys, and tensors that change the model's file into the merged model's.
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "models/files/gguf_export.h"

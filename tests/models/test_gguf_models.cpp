@@ -1,5 +1,5 @@
-// Models from GGUF files: what is written as one comes back the same, in every family and type; a file of llama.cpp's
-// own package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; refusals by name.
+// Models from GGUF files: writing and reading give the same model, in every family and type; a file of llama.cpp's own
+// package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; errors.
 #include <cmath>
 
 #include "data/chat/chat_template.h"
@@ -35,7 +35,7 @@ std::vector<fs::path> gguf_folders() {
     return all;
 }
 
-// Rounded as a file of this type holds them.
+// Rounds weights to the precision of this file type.
 void round_weights(models::Transformer<float>& model, GgufType type) {
     for (const models::ParameterSpec& p : models::parameters(model.config)) {
         if (!models::may_be_packed(p)) continue;
@@ -80,7 +80,7 @@ TEST_CASE("gguf models: each family comes back with the same logits, ids and con
             INFO(name << " " << static_cast<int>(type));
             LoadedModel loaded = models::load_model(folder);
             const models::Architecture& a = loaded.model->config;
-            // a file names no activation, and llama.cpp has no qwen3 with a bias behind attention
+            // a file names no activation, and llama.cpp has no qwen3 with a bias after attention
             if (a.activation != models::family(a.family).defaults(true).activation) break;
             if (a.family == "qwen3" && a.attention_bias) break;
             if (a.family == "gemma3" && a.score_width != 0) break;

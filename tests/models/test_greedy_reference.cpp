@@ -1,5 +1,4 @@
-// Trained models write the text that transformers writes with them, when both take the likeliest token
-// (tests/reference/make_greedy_reference.py).
+// Trained models generate the same greedy text as transformers (tests/reference/make_greedy_reference.py).
 #include "generate/sequence.h"
 #include "models/files/folder.h"
 #include "tests/catch.h"

@@ -29,14 +29,14 @@ Architecture llama(std::size_t kv_heads, bool tied = false, std::size_t head_dim
     return a;
 }
 
-// Norms of heads with gains, before or after the rotation.
+// A model with head norms with gains, before or after the rotation.
 Architecture with_head_norm(HeadNorm norm) {
     Architecture a = llama(2);
     a.head_norm = norm, a.head_norm_gain = true;
     return a;
 }
 
-// Token vectors are normed before those of positions are added.
+// A model that normalizes token vectors before it adds position vectors.
 Architecture learned_and_normed() {
     Architecture a = llama(2);
     a.positions = Positions::learned, a.embedding_norm = true;
@@ -55,7 +55,7 @@ Architecture gpt2_variant(Activation activation) {
     return a;
 }
 
-// Layers with a window of attention and angles of their own, but for every second.
+// Layers with an attention window and their own rotary base, except every second.
 Architecture gemma3(std::size_t window, std::size_t kv_heads) {
     Architecture a = shape_of("gemma3", 37, 3, 4, 48, 24, 0.0, false);
     a.n_kv_head = kv_heads, a.head_dim = 20, a.n_inner = 80, a.score_width = 7;

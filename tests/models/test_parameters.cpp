@@ -1,4 +1,4 @@
-// The table of a decoder's parameters: how many numbers there are, and what optimizers take them for.
+// The table of a decoder's parameters: their counts, and their roles for optimizers.
 #include "models/parameters.h"
 
 #include <limits>
@@ -92,7 +92,7 @@ TEST_CASE("roles: the role of each parameter, in every family", "[models]") {
     for (const char* name : {"model.norm.weight", "model.layers.0.input_layernorm.weight"})
         CHECK(kind_of(llama, name).role == Role::vector);
 
-    // maps that are stacked in rows, and heads in these
+    // maps stacked in rows, and the heads in them
     const auto stacked = [&](const Architecture& a, const char* name, std::size_t maps, std::size_t head_size) {
         const nn::ParameterKind kind = kind_of(a, name);
         INFO(name);

@@ -1,4 +1,4 @@
-// Rotary positions of an Architecture: scaled angles, heads that are rotated in part.
+// Rotary positions of an Architecture: scaled angles, partly rotated heads.
 #include "models/rotary_positions.h"
 
 #include "engine/ops.h"

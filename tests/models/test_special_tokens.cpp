@@ -1,5 +1,5 @@
-// The tokens that the files of a model folder name: what comes of them in GGUF files, beside llama.cpp's own gguf-py
-// (tests/reference/make_special_tokens.py), and in folders that are written.
+// The special tokens in the files of a model folder: in GGUF files against llama.cpp's gguf-py
+// (tests/reference/make_special_tokens.py), and in written folders.
 #include "models/files/special_tokens.h"
 
 #include "data/tokenizers/bpe/bpe_train.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// A vocabulary of 300, and the tokens of the reference behind it; what post-processing puts around a text.
+// A vocabulary of 300 followed by the reference's tokens; post-processing adds `before` and `after` to a text.
 data::BpeSpec tokens_of_reference(const Ids& before = {}, const Ids& after = {}) {
     std::string text;
     for (char c = 'a'; c < 'z'; ++c) text += std::string(3, c) + " and " + c + "ab";

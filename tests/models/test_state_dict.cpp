@@ -1,4 +1,4 @@
-// State dicts: what a file may hold beside the parameters, what is refused, and what is reported instead.
+// State dicts: contents beside the parameters, errors, and reports in place of errors.
 #include "models/files/state_dict.h"
 
 #include <list>
@@ -13,7 +13,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// The module's parameters but those named in `without`, and `more` tensors of zeros.
+// The module's parameters except those named in `without`, and `more` tensors of zeros.
 void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
                  const std::vector<std::string>& without = {}) {
     formats::SafetensorsWriter out;

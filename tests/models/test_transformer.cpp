@@ -1,4 +1,4 @@
-// The transformer: texts of a batch, what it refuses, and its gradients.
+// The transformer: independent texts of a batch, errors, and gradients.
 #include "models/transformer.h"
 
 #include "engine/ops.h"

@@ -1,4 +1,4 @@
-// The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
+// The weights of a folder: one file or shards, in three precisions; errors of an index in one line.
 #include "models/files/weight_files.h"
 
 #include "engine/base/half.h"
@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-// A folder whose weights are two shards, and the index as it is or with a change.
+// A folder with weights in two shards, and an index that tests may change.
 struct Sharded : ModelFolder {
     json index = {{"metadata", {{"total_size", 0}}}, {"weight_map", json::object()}};
 

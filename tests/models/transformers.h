@@ -1,4 +1,4 @@
-// Folders that transformers wrote, and a model against the numbers that it computed from them.
+// Folders that transformers wrote, and checks of a model against the numbers that transformers computed from them.
 #pragma once
 
 #include "data/tokenizers/tokenizer.h"
@@ -34,7 +34,7 @@ inline void check_logits(const models::Transformer<float>& model, const nlohmann
     CHECK(worst < tolerance);
 }
 
-// The tokenizer's ids, the loss of the text, the gradients of that loss where they are given, and the greedy text.
+// Checks the tokenizer's ids, the loss of the text, its gradients if they are given, and the greedy text.
 inline void check_loss_and_text(models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                                 const nlohmann::json& numbers) {
     const std::string text = numbers["text"];

@@ -32,7 +32,7 @@ struct Net : nn::Module<T> {
     Tensor<T> forward(const Tensor<T>& x) const { return two.forward(gelu(one.forward(norm.forward(x)))); }
 };
 
-// Elements of the buffer that belong to no parameter.
+// Elements of the buffer outside all parameters.
 template <class T>
 std::vector<std::size_t> gaps(const nn::FlatParameters<T>& flat, std::size_t size) {
     std::vector<bool> taken(size);

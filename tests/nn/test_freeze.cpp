@@ -1,4 +1,4 @@
-// Frozen parameters: no gradient, no place among what is trained, and the rest as ever.
+// Frozen parameters: no gradient, no place in the flat buffers, and no effect on the others.
 #include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
 #include "nn/embedding.h"

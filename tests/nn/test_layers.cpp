@@ -1,4 +1,4 @@
-// The layers: what they refuse, and dropout in training alone.
+// The layers: errors, and dropout only in training.
 #include "nn/embedding.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"

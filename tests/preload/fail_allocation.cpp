@@ -1,6 +1,6 @@
-// For LD_PRELOAD: the allocation number INKLING_FAIL_ALLOCATION that the program makes fails, and with
-// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. Those that system libraries make for themselves are neither counted
-// nor failed: they have their own ways to end. Once one has failed, the file INKLING_FAILED_ALLOCATION is there.
+// For LD_PRELOAD: makes the program's allocation number INKLING_FAIL_ALLOCATION fail, and with
+// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. Does not count or fail the allocations of system libraries, which
+// have their own ways to end. Writes the file INKLING_FAILED_ALLOCATION once an allocation has failed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>

@@ -1,11 +1,10 @@
-// For LD_PRELOAD: files that are read and written badly, by the program's own calls (not those of system libraries).
-//   INKLING_FAIL_READ=N       of the calls by which a program reads (open, stat, fstat, read, mmap), the N-th fails,
-//   with EIO;
-//                             mmap with ENODEV, as for a file system that cannot
+// For LD_PRELOAD: makes the program's own reads and writes faulty (not those of system libraries).
+//   INKLING_FAIL_READ=N       the N-th reading call (open, stat, fstat, read, mmap) fails with EIO;
+//                             mmap with ENODEV, as on a file system without it
 //   INKLING_FAIL_READS_AFTER  and all that follow
-//   INKLING_SHORT_FILES       read and write take one byte at a time, of files that are no terminals and no pipes
+//   INKLING_SHORT_FILES       read and write transfer one byte at a time, except on terminals and pipes
 //   INKLING_EINTR             every other read, write and open is interrupted
-// Once a call has failed, the file INKLING_FAILED_READ is there, with the call's name.
+// Writes the call's name into the file INKLING_FAILED_READ once a call has failed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -22,7 +21,7 @@
 
 namespace {
 
-// The code of the program, and of its library where that is shared.
+// The code of the program, and of its library if that is shared.
 struct Range {
     std::uintptr_t begin, end;
 } code[2] = {};

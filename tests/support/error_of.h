@@ -1,6 +1,6 @@
-// What a call is refused with:
+// The error message of a call:
 //   CHECK(error_of([&] { parse_json("[", "a.json"); }) == "a.json: ...");      // a BadInput
-//   CHECK(error_of<Error>([&] { options.validate(); }) == "");                 // nothing is wrong
+//   CHECK(error_of<Error>([&] { options.validate(); }) == "");                 // no error
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace inkling::testing {
 
-// The message of the E that call() throws; "": it throws nothing. A BadInput in the place of another Error has "bad
-// input: " before it. Whatever else is thrown fails the test.
+// The message of the E that call() throws; "" if it throws nothing. If another Error is expected, a BadInput's message
+// starts with "bad input: ". Any other exception fails the test.
 template <class E = BadInput, class Call>
 std::string error_of(const Call& call) {
     try {

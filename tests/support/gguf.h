@@ -1,4 +1,4 @@
-// A GGUF file with its values as JSON, and its numbers as float32.
+// Reads a GGUF file, its metadata as JSON and its tensors as float32.
 //   const Gguf file(path);
 //   CHECK(file.pairs["general.architecture"] == "gpt2");
 #pragma once

@@ -1,4 +1,4 @@
-// A small HTTP client that can also do what a client should not: every byte is its own.
+// A small HTTP client that controls every byte, so that it can also misbehave.
 //   const Answer a = post(port, "/v1/completions", R"({"prompt":"a"})");     // a.status, a.json()
 //   Wire wire(port);  wire.send("GET / HT");  wire.close();
 #pragma once
@@ -21,13 +21,13 @@
 
 namespace inkling::testing {
 
-// Catch2's own checks are for the test's thread alone.
+// Works on any thread; Catch2's assertions work only on the test's thread.
 inline void require(bool ok, const char* what) {
     if (!ok) throw std::runtime_error(what);
 }
 
 struct Answer {
-    int status = 0;  // 0: the server closed without an answer
+    int status = 0;  // 0: the server closed the connection without an answer
     std::string head, body;
     nlohmann::json json() const { return nlohmann::json::parse(body); }
     std::string error() const { return json().at("error").at("message").get<std::string>(); }
@@ -59,12 +59,12 @@ class Wire {
         }
         return true;
     }
-    void end() { shutdown(socket_, SHUT_WR); }  // it still reads
+    void end() { shutdown(socket_, SHUT_WR); }  // closes only the sending side
     void close() {
         if (socket_ >= 0) ::close(socket_);
         socket_ = -1;
     }
-    // Up to and with `end`, or what there is when the server closes.
+    // Reads up to and including `end`, or all there is once the server closes.
     std::string until(const std::string& end) {
         std::size_t at;
         while ((at = ahead_.find(end)) == std::string::npos)
@@ -130,7 +130,7 @@ inline Answer ask(int port, const std::string& method, const std::string& path, 
     return wire.answer(method == "HEAD");
 }
 
-// The same; nobody needs to listen there.
+// The same; returns status 0 if no server listens.
 inline Answer try_ask(int port, const std::string& method, const std::string& path, const std::string& body = "") {
     try {
         return ask(port, method, path, body);
@@ -147,10 +147,10 @@ inline Answer post(int port, const std::string& path, const nlohmann::json& body
     return ask(port, "POST", path, body.dump());
 }
 
-// A port on which nobody listens just now.
+// A port that is free now.
 inline int free_port() { return web::HttpServer({.port = 0}).port(); }
 
-// Waits until a server there has this page.
+// Waits until a server on this port has this page.
 inline void wait_for(int port, const std::string& path) {
     for (int i = 0; i < 30'000; ++i) {
         if (try_ask(port, "GET", path).status == 200) return;
@@ -159,7 +159,7 @@ inline void wait_for(int port, const std::string& path) {
     FAIL("the server does not answer");
 }
 
-// The events of a stream, without the last, [DONE].
+// The events of a stream, without the last one, [DONE].
 inline std::vector<nlohmann::json> events(const Answer& a) {
     std::vector<nlohmann::json> result;
     std::string rest = a.body;

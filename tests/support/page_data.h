@@ -1,4 +1,4 @@
-// What a page has to show: the JSON in it.
+// The JSON data inside a page:
 //   CHECK(page_data(read_file("report.html"))["runs"].size() == 1);
 #pragma once
 

@@ -1,4 +1,4 @@
-// A folder for one test, removed at its end:
+// A temporary folder, removed at the end of a test:
 //   ScratchFolder folder;
 //   const std::string path = folder.write("a.txt", "text");
 #pragma once
@@ -28,7 +28,7 @@ class ScratchFolder {
         return name.empty() ? path_.string() : (path_ / name).string();
     }
 
-    // Makes the folders above it as needed.
+    // Creates missing parent folders.
     std::string write(const std::string& name, std::string_view content) const {
         fs::create_directories((path_ / name).parent_path());
         std::ofstream(path_ / name, std::ios::binary) << content;

@@ -1,4 +1,4 @@
-// The one file that makes a folder a checkpoint, for tests of what is done with folders.
+// Writes the file that makes a folder a checkpoint, for tests of folders.
 #pragma once
 
 #include <fmt/format.h>

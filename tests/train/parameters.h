@@ -1,4 +1,4 @@
-// A module of any parameters, by name, for the tests of optimizers.
+// A module with any parameters, by name, for the tests of optimizers.
 //   Named<double> module({{"h.0.mlp.c_fc.weight", start}}, {{"wte.weight", {nn::Role::embedding}}});
 //   nn::FlatParameters<double> flat(module);  set_gradient(flat, "h.0.mlp.c_fc.weight", g);
 #pragma once
@@ -14,7 +14,7 @@ namespace inkling::testing {
 
 template <class T>
 struct Named : nn::Module<T> {
-    // Of other kinds than matrices and vectors: `kinds`.
+    // `kinds`: for parameters that are not plain matrices or vectors.
     explicit Named(const std::vector<std::pair<std::string, Array<T>>>& starts,
                    std::map<std::string, nn::ParameterKind> other_kinds = {})
         : kinds(std::move(other_kinds)) {

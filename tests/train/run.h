@@ -27,7 +27,7 @@ inline train::TrainOptions small_options() {
     return o;
 }
 
-// Letters with some order in them, the same for a seed.
+// Letters with some regularity, determined by the seed.
 inline std::string letters(std::size_t n, std::uint64_t seed = 1) {
     std::string text = "abcdefghij ";
     while (text.size() < n) {
@@ -62,7 +62,7 @@ struct Run {
         return train::resume(loop, checkpoint, force);
     }
 
-    // With all that a run leaves in its folder, if any.
+    // Runs to the end, and writes a run's files into `folder`, if any.
     void to_end(train::RunFolder* folder = nullptr, const std::atomic<int>* stop = nullptr) {
         std::optional<train::CheckpointSaver> checkpoints;
         std::optional<train::MetricsFile> metrics_file;

@@ -1,4 +1,4 @@
-// Runs that train low-rank adapters: what their checkpoints hold, that they go on to the same bits, what they take.
+// Runs that train low-rank adapters: their checkpoints, the same bits after resuming, and their memory.
 #include <nlohmann/json.hpp>
 
 #include "formats/safetensors/safetensors.h"
@@ -22,7 +22,7 @@ train::TrainOptions adapter_options() {
     return o;
 }
 
-// The model that adapters are for, and the folder of it.
+// The base model of adapters, and its folder.
 struct Base {
     ScratchFolder scratch;
     train::TrainOptions options;
@@ -89,7 +89,7 @@ TEST_CASE("adapter runs: the adapters alone are trained, saved, and gone on with
     CHECK(rest.resume(newest, true).find("another model") == std::string::npos);
     for (int i = 0; i < 3; ++i) rest.step();
     CHECK(same_bits(rest.weights(), straight.weights()));
-    // by itself, the folder gives the model that was saved
+    // the folder alone gives the saved model
     const auto loaded = models::load_model(newest);
     CHECK(loaded.model->adapter.rank == 2);
 }
@@ -107,11 +107,11 @@ TEST_CASE("adapter runs: another base model is told from the one that they were 
     CHECK_THROWS_WITH(wrong.resume(newest), ContainsSubstring("its adapters were trained for another model"));
     Run right(o, letters(600), base.from(newest, base.folder));
     CHECK(right.resume(newest).empty());
-    // with --force, the next checkpoint is of the model that is loaded
+    // with --force, the next checkpoint belongs to the loaded model
     CHECK_THAT(wrong.resume(newest, true), ContainsSubstring("another model"));
     CHECK(wrong.state().base_fingerprint == train::base_fingerprint(*wrong.model));
     CHECK(wrong.state().base_fingerprint != right.state().base_fingerprint);
-    // the fingerprint is the same with any number of threads, and has nothing of the adapters
+    // the fingerprint is the same with any number of threads, and does not depend on the adapters
     check_same_with_any_threads("fingerprint", [&] {
         const std::string text = train::base_fingerprint(*right.model);
         return std::vector{of<float>({static_cast<double>(std::hash<std::string>()(text) % 1000003)})};
@@ -119,7 +119,7 @@ TEST_CASE("adapter runs: another base model is told from the one that they were 
     const std::string before = train::base_fingerprint(*right.model);
     right.step();
     CHECK(train::base_fingerprint(*right.model) == before);
-    // a bit of a checkpoint's own files that is not as it was saved
+    // a changed bit in a checkpoint's own files
     const fs::path config = newest / "adapter_config.json";
     auto j = nlohmann::json::parse(formats::read_file(config));
     j["lora_alpha"] = 7;

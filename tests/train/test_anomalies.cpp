@@ -1,4 +1,5 @@
-// Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
+// Steps that are not finite change nothing, five in a row end the run, and no checkpoint has weights that are not
+// finite.
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "tests/support/scratch_folder.h"
@@ -20,19 +21,19 @@ void multiply(Tensor<float>& p, float factor) {
     a *= factor;
 }
 
-// All as large as a float can be, with the signs that they had: sums of a few are larger.
+// Makes all values as large as a float can be, with their signs, so that sums overflow.
 void make_overflow(Tensor<float>& p) {
     Array<float> a = p.value_in_place();
     for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = std::copysign(3e38f, a.data()[i]);
 }
 
-// Loss and logits stay as they are, but the gradient of the token table overflows when it is squared.
+// Keeps loss and logits, but makes the square of the token table's gradient overflow.
 void make_gradients_huge(models::Transformer<float>& model) {
     multiply(model.parts[Part::token_table].weight, 1e-25f);
     multiply(model.parts[Part::final_norm].weight, 1e25f);
 }
 
-// Where the first step goes wrong, of a model of two layers that `damage` was done to.
+// The anomaly of the first step of a model of two layers after `damage`.
 template <class Damage>
 std::string anomaly_after(const Damage& damage, std::size_t batches = 1) {
     train::TrainOptions o = small_options();

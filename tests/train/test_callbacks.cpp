@@ -1,4 +1,4 @@
-// What the loop tells those who look on, and the hook where gradients of several processes become one.
+// The events that the loop reports to callbacks, and the hook that combines gradients of several processes.
 #include "train/callbacks.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// Checkpoints: a run that stops and goes on ends with the same bytes as one that never stopped; damage is refused.
+// Checkpoints: a run that stops and resumes ends with the same bytes as one that never stopped; damage is an error.
 #include "train/run/checkpoint.h"
 
 #include <fstream>
@@ -27,7 +27,7 @@ train::TrainOptions options_until(std::size_t steps, data::SamplerKind sampler =
     return o;
 }
 
-// Trains in `out` up to `steps`, from the newest checkpoint if there is one, with everything made anew.
+// Trains in `out` up to `steps`, with new objects, from the newest checkpoint, if any.
 void train_in(const std::string& out, const train::TrainOptions& o, const std::string& text = letters(600)) {
     train::RunFolder folder(out);
     std::unique_ptr<models::Transformer<float>> from;
@@ -52,7 +52,7 @@ void check_same_checkpoint(const fs::path& a, const fs::path& b) {
     CHECK(meta(a) == meta(b));
 }
 
-// A finished run of 6 steps to damage or go on from.
+// A finished run of 6 steps to damage or resume.
 struct SavedRun {
     ScratchFolder scratch;
     fs::path checkpoint;
@@ -62,7 +62,7 @@ struct SavedRun {
     }
     fs::path state() const { return checkpoint / "training_state.safetensors"; }
 
-    // What resume says; "" when it goes on.
+    // The error message of resume; "" if it succeeds.
     std::string refusal(const std::string& text = letters(600)) const {
         return error_of([&] {
             Run run(options_until(20), text, models::load_model(checkpoint).model);

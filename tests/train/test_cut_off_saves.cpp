@@ -1,5 +1,5 @@
-// Training runs that are killed, or whose disk fails, at every single call that changes a disk, and that go on: the
-// folder ends as that of a run which nothing disturbed, with the same files, links and bytes.
+// Training runs that are killed, or whose disk fails, at every single call that changes a disk, and then resume: the
+// folder ends like that of an undisturbed run, with the same files, links and bytes.
 #include <fcntl.h>
 #include <omp.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ train::TrainOptions options() {
     return o;
 }
 
-// What `inkling train --resume auto` does, without its words.
+// Does what `inkling train --resume auto` does, without output.
 void train_on(const std::string& out) {
     train::RunFolder folder(out);
     const auto found = folder.checkpoints();
@@ -45,7 +45,7 @@ void train_on(const std::string& out) {
     run.to_end(&folder);
 }
 
-// How a child process ends that trains; `before_call` is asked before each call that changes a disk.
+// The exit status of a child process that trains; it calls `before_call` before each call that changes a disk.
 template <class F>
 int train_in_child(const std::string& out, F before_call) {
     const pid_t child = fork();
@@ -64,7 +64,7 @@ int train_in_child(const std::string& out, F before_call) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Without what a clock has written.
+// A file without the values from clocks.
 std::string timeless(const fs::path& file) {
     std::string text;
     if (file.filename() == "metrics.jsonl") {
@@ -86,7 +86,7 @@ std::string timeless(const fs::path& file) {
     return text;
 }
 
-// All files by name, and where links lead.
+// All files by name, and the targets of links.
 std::map<std::string, std::string> content(const fs::path& folder) {
     std::map<std::string, std::string> result;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {

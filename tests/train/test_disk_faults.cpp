@@ -1,5 +1,5 @@
-// Disks that fail, processes that are killed, and power that goes, at every single call: a whole checkpoint remains,
-// and never an older one than the last that was reported as saved.
+// Disk failures, kills and power failures at every single call: an intact checkpoint remains, not older than the last
+// one reported as saved.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ using train::RunFolder;
 
 namespace {
 
-// Asks `f` before every call that changes a disk, while in scope.
+// While in scope, calls `f` before every call that changes a disk.
 struct Asking {
     template <class F>
     explicit Asking(F f) {
@@ -51,14 +51,14 @@ bool is_whole(const fs::path& checkpoint) {
     return true;
 }
 
-// The step of the newest whole checkpoint; 0 when there is none.
+// The step of the newest intact checkpoint; 0 if there is none.
 std::size_t newest_whole(const fs::path& folder) {
     for (const fs::path& checkpoint : train::find_checkpoints(folder))
         if (is_whole(checkpoint)) return train::step_of(checkpoint);
     return 0;
 }
 
-// No link may show what is not whole.
+// Every link must lead to an intact checkpoint.
 void check_links(const fs::path& folder) {
     for (const char* link : {"latest", "best"}) {
         if (!fs::is_symlink(fs::symlink_status(folder / link))) continue;
@@ -67,8 +67,8 @@ void check_links(const fs::path& folder) {
     }
 }
 
-// What a disk surely keeps of the files and folders below one folder: what was synced, and nothing else. Files that
-// were seen are kept open, so that no number is given out twice.
+// The synced state of the files and folders below a folder, which is all that a disk is sure to keep. Keeps seen files
+// open, so that the system does not reuse an inode number.
 class SyncedDisk {
   public:
     explicit SyncedDisk(fs::path root) : root_(std::move(root)) { sync_folder(root_); }
@@ -81,8 +81,8 @@ class SyncedDisk {
         if (call == "fsync directory") sync_folder(path);
     }
 
-    // The folder as it is after the power went: names as they were synced, or (`eager`) as they are now; contents as
-    // they were synced.
+    // Writes the folder as after a power failure: synced contents, under the synced names, or the current names if
+    // `eager`.
     void restore(const fs::path& to, bool eager) const { restore(root_, number_of_.at(root_.string()), to, eager); }
 
   private:

@@ -1,4 +1,4 @@
-// What a run will take: sizes that follow from the options are those of a run with them.
+// Estimates of a run: the sizes computed from the options are those of the run.
 #include "train/recipes/estimate.h"
 
 #include "engine/process/memory.h"
@@ -87,7 +87,7 @@ TEST_CASE("plan: attention's operations follow the width of its heads, not that 
     models::Architecture a = models::family("llama").defaults(false);
     a.vocab_size = 50, a.n_layer = 3, a.n_head = 4, a.n_embd = 32, a.block_size = 16, a.head_dim = 24,
     a.tied_head = true;
-    // scores and averages, each 2 H d operations for a pair of tokens, half of the T^2 pairs, three times for backward
+    // scores and averages: each 2 H d operations per pair of tokens, half of the T^2 pairs, three times with backward
     const double pairs = 16.0 * 16 / 2, heads = 4 * 24;
     const double attention = 3 * 3 * 2 * 2 * heads * pairs;
     const double layer = 32 * (3 * heads) + heads * 32 + 3 * 32 * static_cast<double>(a.inner()) + 2 * 32;

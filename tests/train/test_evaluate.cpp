@@ -42,7 +42,7 @@ double by_hand(const models::Transformer<float>& gpt, const std::vector<std::int
 
 TEST_CASE("evaluate: the mean over every token but the first, the short last window included", "[train]") {
     models::Transformer<float> gpt = model();
-    // one window; a whole number of windows; a rest of 1 and of 15; more than are computed at once
+    // one window; a whole number of windows; a rest of 1 and of 15; more than one batch
     for (const std::size_t n : {2, 16, 17, 33, 18, 48, 1000, 4096 + 17, 10'000}) {
         const auto tokens = random_tokens(n);
         INFO(n << " tokens");

@@ -1,4 +1,4 @@
-// Training on examples: what is learned, rows and batches that do not matter, threads, resuming.
+// Training on examples: learned tokens, independence of rows and batches, threads, resuming.
 #include "data/dataset.h"
 #include "engine/ops/cross_entropy.h"
 #include "formats/files/file.h"
@@ -54,7 +54,7 @@ std::vector<Example> questions(std::size_t n) {
     return all;
 }
 
-// A loop over questions, and what it trains.
+// A loop that trains on questions, and its model.
 struct ExampleRun {
     models::LoadedModel loaded = chat_stories();
     data::Dataset text;
@@ -142,7 +142,7 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     }
     const auto chat = data::ChatTemplate::of(*loaded.tokenizer);
     CHECK(loaded.model->config.end_tokens[0] == chat.end_of_turn());
-    // what is saved opens as it was
+    // saving and loading keeps it
     const ScratchFolder folder;
     models::save_model(folder.path(), *loaded.model, *loaded.tokenizer);
     const models::LoadedModel again = models::load_model(folder.path());

@@ -1,4 +1,4 @@
-// What the recipe finetune makes of a text, a model and the time, and the evaluation before the first step.
+// The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
 #include "train/recipes/finetune.h"
 
 #include <nlohmann/json.hpp>
@@ -156,7 +156,7 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     CHECK(seen.evaluations[0] == std::pair(std::size_t{0}, loss));
     CHECK(seen.checkpoints.front() == 0);
     CHECK((run.loop.has_best() && run.state().best_step > 0));
-    // one that only gets worse stops, and its best step is 0
+    // a run that only gets worse stops, and its best step is 0
     o.learning_rate = o.min_lr = 3, o.warmup_iters = 0, o.max_iters = 60, o.patience = 4;
     Run worse(o);
     Seen told;
@@ -172,7 +172,7 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     none.loop.run({&nothing});
     CHECK((nothing.evaluations.empty() && !none.loop.has_best()));
     CHECK(nothing.checkpoints == std::vector<std::size_t>{2});
-    // gone on with from that checkpoint, the run is the same
+    // resumed from that checkpoint, the run is the same
     o.val_fraction = 0.1, o.learning_rate = 1e-3, o.max_iters = 4;
     Run whole(o), cut(o), rest(o);
     train::RunFolder folder(scratch.path("run"));

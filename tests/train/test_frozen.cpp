@@ -1,4 +1,4 @@
-// Decoders of which a part is frozen: the rest trains as if the frozen part's gradients were dropped.
+// Partly frozen decoders: the rest trains as if the frozen part's gradients were dropped.
 #include "engine/autograd/backward.h"
 #include "engine/base/precision.h"
 #include "models/files/folder.h"
@@ -21,7 +21,7 @@ models::Architecture small(const std::string& family) {
     return shape_of(family.c_str(), 29, 2, 2, 32, 16, family == "gpt2" ? 0.2 : 0.0, true);
 }
 
-// The matrices of the layers and the tables; trained are norms, biases and a head of its own.
+// The matrices of the layers and the tables; norms, biases and an untied head are trained.
 bool is_base(const models::ParameterSpec& p) {
     return p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::embedding;
 }
@@ -181,7 +181,7 @@ TEST_CASE("frozen: a run trains the rest, and goes on from a checkpoint to the s
     rest.resume(newest, true);
     for (int i = 0; i < 3; ++i) rest.step();
     CHECK(same_bits(rest.weights(), straight.weights()));
-    // what is frozen belongs to the checkpoint, too
+    // frozen weights also belong to the checkpoint
     Run other(o, letters(600), frozen_model(models::load_model(newest, o.dropout).model));
     for (auto& [name, p] : other.model->parameters())
         if (!p.requires_grad()) p.value_in_place() *= 2;

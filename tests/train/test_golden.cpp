@@ -1,7 +1,7 @@
-// The weights after 100 steps, the validation loss and a sampled text, as numbers that are the same on every CPU, with
-// every compiler and C library: one row in tests/reference/golden.json for all in float32, and two in bfloat16, since
-// CPUs that multiply it in pairs round in another order. A change that is not to change results must leave these as
-// they are; one that is to change them replaces the rows by what this test then prints.
+// The weights after 100 steps, the validation loss and a sampled text, which are the same on every CPU, with every
+// compiler and C library. tests/reference/golden.json has one row for float32, and two for bfloat16, since CPUs that
+// multiply it in pairs round in another order. A change that should not change results must keep these rows; a change
+// that should replaces them by the rows that this test prints.
 #include "engine/base/cpu.h"
 #include "formats/sha256.h"
 #include "generate/sequence.h"

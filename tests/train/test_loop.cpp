@@ -1,4 +1,4 @@
-// The training loop: the same losses as PyTorch, learning, and what a step depends on.
+// The training loop: the same losses as PyTorch, learning, and the inputs that a step depends on.
 #include "data/split.h"
 #include "generate/sequence.h"
 #include "models/transformer.h"

@@ -1,4 +1,4 @@
-// metrics.jsonl: its keys, and what a resumed run keeps of it.
+// metrics.jsonl: its keys, and the lines that a resumed run keeps.
 #include "train/run/metrics.h"
 
 #include <nlohmann/json.hpp>

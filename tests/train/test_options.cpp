@@ -1,4 +1,4 @@
-// TrainOptions: defaults, config.toml there and back, and values that make no sense.
+// TrainOptions: defaults, writing and reading config.toml, and invalid values.
 #include "train/settings/settings.h"
 
 #include <set>
@@ -85,7 +85,7 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
         CHECK(back.min_lr == rate);
         CHECK(train::to_toml(back) == train::to_toml(options));
     }
-    // TOML's integers end at 2^63 - 1: a larger seed is refused rather than written as another
+    // TOML's integers end at 2^63 - 1: a larger seed is refused instead of changed
     options.seed = std::uint64_t{1} << 63;
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--seed"));
 }

@@ -1,5 +1,5 @@
-// Several processes that train together compute what one does, to the last bit. Here they are threads; with mpirun:
-// tests/cli/test_mpirun.cpp.
+// Several processes that train together give the result of one, to the last bit. Here they are threads;
+// tests/cli/test_mpirun.cpp uses mpirun.
 #include "formats/files/file.h"
 #include "tests/support/error_of.h"
 #include "tests/support/scratch_folder.h"
@@ -126,7 +126,7 @@ TEST_CASE("processes: each sends what it must, and no more", "[train][processes]
         sent[all.rank] = static_cast<double>(all.sent_bytes - before);
         if (all.first()) bytes = 4 * static_cast<double>(run.loop.step().parameters.values().size());
     });
-    // gradients of what others own, and parameters that are its own, to three others
+    // gradients that others own, and its own parameters to three others
     for (const double each : sent) CHECK(each == Approx(2 * bytes * 3 / 4).epsilon(0.1));
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("processes: a step that is not finite in one of them is refused by all
         PartOfRun run(o, &all);
         run.loop.run_step();
         const Array<float> before = run.weights();
-        // the tokens of one process alone are looked up here
+        // only one process looks up these tokens
         if (all.rank == 1) run.loop.step().parameters.values().data()[3] = std::numeric_limits<float>::quiet_NaN();
         run.loop.run_step();
         CHECK_IN_THREAD(!std::isfinite(run.loop.metrics().grad_norm));

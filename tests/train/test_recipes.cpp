@@ -1,4 +1,4 @@
-// The named settings, and how those that fit themselves do it.
+// Recipes, and how they fit themselves to a run.
 #include "train/recipes/recipes.h"
 
 #include "nn/init.h"
@@ -37,7 +37,7 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
     } else {
         CHECK((o.n_layer == 6 && o.n_head == 6 && o.n_embd == 384 && o.block_size == 256 && o.batch_size == 64));
         CHECK((o.dropout == 0.2 && o.max_iters == 5000));
-        // 10.65M with nanoGPT's way of counting, which leaves the position table out
+        // 10.65M in nanoGPT's count, which leaves out the position table
         const models::Architecture config = o.model_config(65);
         CHECK(models::parameter_count(config) - config.block_size * config.n_embd == 10'646'784);
     }

@@ -1,4 +1,4 @@
-// The folder of a run: checkpoints whole or not at all, links, pruning, the lock.
+// The folder of a run: checkpoints are saved whole or not at all; links, pruning, the lock.
 #include "train/run/run_folder.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ std::string read(const fs::path& path) {
     return text;
 }
 
-// With a validation loss, or infinity: not evaluated.
+// Saves a checkpoint with a validation loss; infinity if not evaluated.
 fs::path save(RunFolder& folder, std::size_t step, double val_loss = kNotEvaluated, const std::string& text = "x") {
     return folder.save(step, [&](const fs::path& p) {
         write(p, text);
@@ -79,7 +79,7 @@ TEST_CASE("run folder: keeps the last two and the best", "[train]") {
     CHECK(kept() == std::set<std::string>{"step-000002", "step-000004", "step-000005"});
     save(folder, 6, 2);
     CHECK(kept() == std::set<std::string>{"step-000005", "step-000006"});
-    // a run that is resumed from an older checkpoint keeps what it writes
+    // a run resumed from an older checkpoint keeps its new ones
     save(folder, 3, kNotEvaluated, "again");
     CHECK(kept().contains("step-000003"));
     CHECK(read(folder.path() / "latest" / "file") == "again");
@@ -326,11 +326,11 @@ TEST_CASE("run folder: mending points the links to the right checkpoints, then r
     CHECK(read(folder.path() / "latest" / "file") == "step-000040");
     CHECK(read(folder.path() / "best" / "file") == "step-000040");
     CHECK(folder.checkpoints().size() == 2);  // 30 and 40
-    // of equal losses the first is the best, as while a run goes on
+    // among equal losses the first is the best, as during a run
     folder.mend(make(50, 1.5));
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000040");
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
-    // the one that the run goes on from stays, whatever else is there
+    // the checkpoint that the run resumes from always stays
     const auto old = make(5, 9);
     folder.mend(old);
     CHECK(fs::exists(old));

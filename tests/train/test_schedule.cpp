@@ -87,7 +87,7 @@ TEST_CASE("schedule: planned again, it leads from the old plan's rate to the new
     CHECK(s.at(300) == 0);
     changes = {{100, 300}};  // nothing changes
     CHECK(s.at(100) == Approx(1 - 100.0 / 300));
-    // a second change, in the middle of the first one's way, leads on from the rate that it finds
+    // a second change, in the middle of the first one's line, starts from the current rate
     changes = {{100, 100}, {105, 300}};
     s.changes = changes, s.decay_steps = 205;
     const double found = 0.6 * (1 - 105.0 / 300);

@@ -1,4 +1,4 @@
-// --shards: a batch in equal parts, whose gradients are added as a tree.
+// --shards: a batch in equal parts, whose gradients are added as a balanced tree.
 #include "engine/autograd/backward.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"

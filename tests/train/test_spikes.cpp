@@ -1,4 +1,4 @@
-// Spikes of loss and gradient (A4, A5, A6): what counts as one, and that a skipped step is skipped alike in every run.
+// Spikes of loss and gradient: their definition, and that every run skips the same steps.
 #include "train/spikes.h"
 
 #include <omp.h>
@@ -20,7 +20,7 @@ Spikes of_deviation_one(double mean, std::size_t n = Spikes::kWindow) {
     return spikes;
 }
 
-// From step 70 on the weights of one row are made large for a single step: a spike of loss and gradient.
+// Makes the weights of one row large for a single step, from step 70 on: a spike of loss and gradient.
 struct Knock {
     Run& run;
     std::size_t at;

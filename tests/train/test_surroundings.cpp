@@ -1,4 +1,4 @@
-// What surrounds a run does not change it: FTZ and DAZ of a host program (D7), memory that holds anything (D10).
+// A run's surroundings do not change it: FTZ and DAZ of a host program, memory with any contents.
 #include "engine/base/float_mode.h"
 #include "engine/base/poison.h"
 #include "generate/sequence.h"
@@ -16,7 +16,7 @@ struct Outcome {
     std::string text;
 };
 
-// Ten steps, of weights so small that their squares are no normal numbers, an evaluation, and a text.
+// Ten steps with weights so small that their squares are subnormal, an evaluation, and a text.
 Outcome outcome(train::TrainOptions o, float factor) {
     o.n_layer = 2, o.dropout = 0.1, o.max_iters = 10;
     Run run(o);

@@ -1,4 +1,4 @@
-// Plans for machines whose speed changes, on a clock that the test makes.
+// Plans for machines whose speed changes, on a simulated clock.
 #include "train/time_plan.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ struct Used {
     std::size_t replans;
 };
 
-// A run whose speed after a part of its time is this part of the fastest.
+// A run with speed(part of its time passed), relative to the fastest.
 Used run(const std::function<double(double)>& speed, std::size_t planned = 2376) {
     inkling::train::TimePlan plan;
     Used used{};

@@ -1,4 +1,4 @@
-// The moving average of weights, and what a run with it evaluates, saves and goes on from.
+// The moving average of weights, and its use in evaluation, saving and resuming.
 #include "train/weight_average.h"
 
 #include "formats/files/file.h"

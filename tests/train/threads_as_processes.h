@@ -1,5 +1,4 @@
-// Several "processes" that train together, each a thread of the test program, for the tests: messages go through
-// memory.
+// Several "processes" that train together, each a thread of the test program. Messages go through memory.
 //   together(4, [&](distributed::Processes& all) { ... });
 #pragma once
 
@@ -20,7 +19,7 @@
 
 namespace inkling::testing {
 
-// Catch2's assertions are for one thread at a time.
+// Catch2's assertions allow one thread at a time.
 inline std::mutex& assertion_mutex() {
     static std::mutex mutex;
     return mutex;
@@ -34,7 +33,7 @@ inline std::mutex& assertion_mutex() {
     } while (false)
 
 struct Mail {
-    std::atomic<bool> failed = false;  // a thread ended by an exception: nobody waits for its letters
+    std::atomic<bool> failed = false;  // a thread ended by an exception: stop waiting for its letters
     std::mutex mutex;
     std::map<std::tuple<std::size_t, std::size_t, int>, std::deque<std::vector<std::byte>>> letters;  // from, to, tag
 };
@@ -93,7 +92,8 @@ class ThreadAsProcess final : public distributed::Processes {
     }
 
     void deliver(std::vector<Done>& done) {
-        const std::lock_guard lock(mail_.mutex);  // for all: the first that is wanted gets the first that comes
+        // for the whole loop, so that the first request gets the first letter
+        const std::lock_guard lock(mail_.mutex);
         for (auto w = wanted_.begin(); w != wanted_.end();) {
             auto& letters = mail_.letters[{w->from, rank, w->tag}];
             if (letters.empty()) {
@@ -109,7 +109,7 @@ class ThreadAsProcess final : public distributed::Processes {
         }
     }
 
-    static constexpr int kGathered = -1;  // a tag of its own
+    static constexpr int kGathered = -1;  // a reserved tag
 
     struct Wanted {
         std::size_t from;

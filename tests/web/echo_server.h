@@ -1,4 +1,4 @@
-// A server that gives bodies back, on a port of its own:
+// A server on a free port that returns the bodies it receives:
 //   const EchoServer server;
 //   ask(server.port(), "POST", "/echo", "hello").body;      // "hello"
 #pragma once

@@ -1,4 +1,4 @@
-// Folders that look like runs, written by hand.
+// Writes folders that look like runs.
 //   const RunFiles run("mine");
 //   run.metrics({{{"step", 1}, {"loss", 2.5}}});
 #pragma once

@@ -1,4 +1,4 @@
-// A server in this process, on a port of its own, with a small model of the stories.
+// A server in this process, on a free port, with a small model of the stories.
 #pragma once
 
 #include "tests/models/chat_folder.h"
@@ -25,7 +25,7 @@ struct Served {
         return api.http().port();
     }
     Answer complete(const nlohmann::json& body) { return post(port(), "/v1/completions", body); }
-    // The only text of an answer that is as it should be.
+    // Requires a successful answer, and returns its first text.
     std::string text(const nlohmann::json& body) {
         const Answer a = complete(body);
         INFO(a.body);

@@ -139,7 +139,7 @@ TEST_CASE("api: limits of tokens", "[serve]") {
     options.max_tokens = 20;
     Served served(options);
     CHECK(served.complete({{"prompt", "a"}, {"max_tokens", 20}}).status == 200);
-    // the stories end with token 0, which is kept from coming
+    // the stories end with token 0, which is suppressed
     const auto tokens = [&](const json& n) {
         const json asked = {{"prompt", "One day "}, {"max_tokens", n}, {"logit_bias", {{"0", -100}}}};
         const json a = served.complete(asked).json();

@@ -1,4 +1,4 @@
-// Chats over HTTP, their template against transformers', and that nobody can write a mark.
+// Chats over HTTP, their template against transformers', and that no client can write a special token.
 #include "data/chat/chat_template.h"
 
 #include "tests/reference/read.h"

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-// What generate/ writes by itself.
+// The text from generate/ itself.
 std::string written(const std::string& prompt, const generate::GenerateOptions& options) {
     const models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
     generate::Sequence sequence(*loaded.model, loaded.tokenizer.get(), options);
@@ -238,7 +238,7 @@ TEST_CASE("completions: the context", "[serve]") {
     const json last(std::vector<json>(ids.end() - 5, ids.end()));
     CHECK(served.text({{"prompt", longer}, {"truncate_prompt_tokens", 5}, {"seed", 1}}) ==
           served.text({{"prompt", last}, {"seed", 1}}));
-    // a text may go on for longer than the context, as that of inkling generate
+    // a text may be longer than the context, as in inkling generate
     CHECK(served.text({{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 300}}) ==
           written("One day ", seeded(1, 300)));
 }

@@ -11,7 +11,7 @@ using web::draw_curves;
 
 namespace {
 
-// What is drawn, instead of a picture.
+// Records the drawing calls instead of a picture.
 struct Strokes : web::Surface {
     std::vector<std::vector<web::Point>> lines;
     std::vector<web::Point> dots;
@@ -60,7 +60,7 @@ TEST_CASE("curve picture: losses fall from the top left to the bottom right, wit
         CHECK(line[i].y > line[i - 1].y);
     }
     for (const auto& p : line) CHECK((p.x > 0 && p.x < drawn.width && p.y > 0 && p.y < drawn.height));
-    // logarithmic: halving the loss always is the same way down
+    // logarithmic: halving the loss always has the same distance
     CHECK(line[15].y - line[3].y == Approx(line[63].y - line[15].y));
     CHECK(drawn.dots.size() == 10 + 1);  // and that of the legend
     for (const char* text : {"training loss", "validation loss", "step", "1", "2", "5", "100"}) {

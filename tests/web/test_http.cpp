@@ -1,4 +1,4 @@
-// The HTTP server by itself: what is served, and what becomes of requests that are broken.
+// The HTTP server by itself: responses, and broken requests.
 #include "tests/web/echo_server.h"
 #include "web/http/http_request.h"
 

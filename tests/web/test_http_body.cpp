@@ -1,5 +1,5 @@
-// Where a request's body ends, and an answer's: no byte of one request is taken for another, and no client gets chunks
-// that it does not know.
+// Where the bodies of requests and responses end: no byte of one request counts for another, and a client gets chunks
+// only if it understands them.
 #include "web/http/http_request.h"
 
 #include "tests/web/echo_server.h"
@@ -14,7 +14,7 @@ struct Read {
     std::string body, rest;
 };
 
-// Reads a body in chunks, which come `piece` bytes at a time.
+// Reads a chunked body, which arrives `piece` bytes at a time.
 Read read_all(std::string_view chunks, std::size_t max = 1000, std::size_t piece = 7) {
     web::RequestParser parser(max);
     std::string bytes = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -1,4 +1,4 @@
-// Clients that are slow, that never read or never end, and the end of a server.
+// Clients that are slow, that never read or never end, and the server's shutdown.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -110,7 +110,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
     REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
 }
 
-// A limit of the address space, since that of threads does not hold for root.
+// Limits the address space, since the limit of threads does not apply to root.
 TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[serve]") {
     if (kSanitized || kEmulated) SKIP_TEST("the address space is not its own");
     HttpServer http(on_any_port());

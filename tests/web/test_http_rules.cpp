@@ -1,4 +1,4 @@
-// Who may ask a server: keys, addresses, names and pages of other places.
+// Access to a server: keys, addresses, host names and pages of other origins.
 #include "web/http/http_rules.h"
 
 #include "tests/web/echo_server.h"
@@ -33,7 +33,7 @@ TEST_CASE("http: keys", "[serve]") {
     CHECK(code_of(without) == "\"invalid_api_key\"");
     CHECK(get(server.port(), "/open").status == 200);
     CHECK(get(server.port(), "/nothing").status == 404);
-    // of a refused request's body, nothing is taken for the next request
+    // no part of a refused request's body counts as the next request
     Wire wire(server.port());
     wire.send(request_text("POST", "/echo", request_text("GET", "/open", "")));
     CHECK(wire.answer().status == 401);

@@ -1,4 +1,4 @@
-// A run that trains while its page is asked for: nothing that a client sends ends it, holds it up or changes it.
+// A run that trains while clients request its page: no request ends it, delays it or changes it.
 #include "web/live/live_run.h"
 
 #include <future>
@@ -24,7 +24,7 @@ train::TrainOptions many_steps(std::size_t steps) {
 
 int port_of(const web::LiveRun& live) { return std::stoi(live.url().substr(live.url().rfind(':') + 1)); }
 
-// The seconds that training gives to what callbacks are asked for.
+// Measures the seconds that training spends on requests to callbacks.
 struct Timed : train::Callback {
     explicit Timed(web::LiveRun& of) : live(of) {}
     void step_done(train::TrainingLoop& loop) override {

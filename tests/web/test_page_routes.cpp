@@ -1,4 +1,4 @@
-// The pages of a server about a folder of runs.
+// A server's pages about a folder of runs.
 #include "web/live/page_routes.h"
 
 #include <nlohmann/json.hpp>

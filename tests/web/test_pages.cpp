@@ -1,4 +1,4 @@
-// Pages as one file and as served: nothing that they show can become markup, and nothing else is loaded or run.
+// Pages as one file and as served: no shown text can become markup, and nothing else is loaded or run.
 #include "web/report/pages.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What a page draws of a run: whole files, half-written ones, damaged ones, and what comes while the run goes on.
+// The data of a run's page: from complete, half-written and damaged files, and while the run continues.
 #include "web/report/run_data.h"
 
 #include <cmath>
@@ -148,7 +148,7 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     CHECK(tokenizer.encode(prompt).size() <= 32);
     CHECK(tokenizer.encode(web::usual_prompt(run, tokenizer, 8)).size() <= 8);
     CHECK(web::usual_prompt({{"samples", ordered_json::array()}}, tokenizer, 64) == "");
-    // a mark is one token, and none is cut
+    // a special token is never cut
     const ChatFolder model(kChatMl, 512);
     const auto chat = models::open_tokenizer(model.scratch.path());
     std::string talk;

@@ -1,4 +1,4 @@
-// The thread that writes: a prompt that nobody waits for any more is not read to its end.
+// The generating thread: it abandons a prompt that no client waits for.
 #include "tests/catch.h"
 #include "tests/models/architectures.h"
 #include "web/api/scheduler.h"
@@ -9,8 +9,8 @@ using namespace inkling::testing;
 namespace {
 
 struct ScheduledPrompt {
-    // One token after a prompt of five, through a model of three layers. `asked` is called before each layer, with how
-    // often it was called before; true: the client is gone.
+    // One token after a prompt of five, with a model of three layers. Calls `asked` before each layer, with the number
+    // of earlier calls; true means that the client is gone.
     explicit ScheduledPrompt(std::function<bool(std::size_t)> asked) {
         models::Transformer<float> model(gpt2_shape(37, 3, 3, 48, 24, 0.0, true));
         model.eval();

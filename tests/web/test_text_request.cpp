@@ -1,4 +1,4 @@
-// What requests for text may ask, and what they may not.
+// Valid and invalid requests for text.
 #include "web/api/text_request.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using web::RequestLimits;
 
 namespace {
 
-// The field that a refusal names, and the text of its message after it.
+// The field that an error names, and the rest of its message.
 std::pair<std::string, std::string> refused_field(const std::string& body, bool chat = false) {
     try {
         if (chat) {
@@ -192,7 +192,7 @@ TEST_CASE("requests: bodies that are no JSON object", "[serve]") {
         CHECK(param.empty());
         CHECK(message.starts_with("the body"));
     }
-    // What Python writes and JSON does not have is refused where it counts, by name.
+    // Values that Python writes but JSON lacks are errors that name the field.
     CHECK(refused_field("{\"temperature\":1e999}").first == "temperature");
     CHECK(refused_field("{\"temperature\":NaN}").first == "temperature");
     CHECK(refused_field("{\"prompt\":\"\\ud800\"}").first == "prompt");

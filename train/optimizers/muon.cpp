@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t kAlikeInAnyBatch = 1 << 16;  // multiply-adds of a product
 
-// Of the maps that a matrix is stacked from: query, key and value where one matrix packs them, and when they are split,
-// each of their heads.
+// The rows of each map stacked in a matrix: query, key and value if one matrix packs them, or each of their heads if
+// heads are split.
 template <class Entry>
 std::size_t rows_of_map(const Entry& entry, bool split_heads) {
     const std::size_t rows = entry.parameter.shape()[0];
     return split_heads && entry.kind.head_size > 0 ? entry.kind.head_size : rows / entry.kind.stacked;
 }
 
-// Each row as long as the others, and the matrix as long as it was: NorMuon (Li et al. 2025) divides rows by their mean
-// length over steps; their length in this step does as well, and needs no state (bench/recipes.md).
+// Scales all rows of a matrix to the same length and keeps the matrix's norm. NorMuon (Li et al. 2025) divides rows by
+// their mean length over steps; the length in this step works as well and needs no state (bench/recipes.md).
 template <class T>
 void equalize_rows(Array<T>& matrices) {
     const std::size_t R = matrices.dim(1), C = matrices.dim(2), rows = matrices.dim(0) * R;
@@ -70,8 +70,8 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
         if (!is_matrix_of_muon(entry) || !is_own(entry)) continue;
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
-        // Of some of the parameters, those of others must not matter: in bfloat16, small products are computed in other
-        // orders alone than among many (engine/array/gemm.cpp).
+        // With `own`, a result must not depend on which other matrices are in the group: in bfloat16, small products
+        // are summed in another order alone than in a batch (engine/array/gemm.cpp).
         const std::size_t M = std::min(rows, shape[1]);
         const bool alone = own && M * M * M < kAlikeInAnyBatch;
         auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {
@@ -114,7 +114,7 @@ template <class T>
 template <class Body>
 void Muon<T>::over(const Group& group, const Body& body) {
     parallel_pieces(group.momentum.size(), [&](std::size_t begin, std::size_t end) {
-        std::size_t at = 0;  // where the parameter starts in the group
+        std::size_t at = 0;  // the parameter's offset in the group
         for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++]) {
             const std::size_t first = std::max(begin, at), last = std::min(end, at + group.sizes[i]);
             if (first < last) body(group.offsets[i] + first - at, first, last - first);

@@ -13,7 +13,7 @@ struct MuonOptions {
     MuonScale scale = MuonScale::original;
     bool split_heads = false;  // orthogonalise each head of query, key and value separately
     double weight_decay = 0.1;
-    AdamWOptions adamw = {};  // for all else; its rates are AdamW's divided by Muon's
+    AdamWOptions adamw = {};  // for all others; its rates are AdamW's divided by Muon's
 };
 
 // Whether Muon updates this parameter; AdamW updates all others.
@@ -46,10 +46,10 @@ class Muon : public Optimizer<T> {
         Shape shape;                       // (n, rows, columns): all blocks of all its parameters
         std::vector<std::size_t> offsets;  // of its parameters in the flat buffer
         std::vector<std::size_t> sizes;
-        Array<T> momentum;  // of that shape, in the order of the parameters
+        Array<T> momentum;  // same shape, in the order of the parameters
     };
 
-    // body(where in the flat buffer, where in the group, how many elements) over a group's parameters, in parallel.
+    // Calls body(offset in the flat buffer, offset in the group, elements) for a group's parameters, in parallel.
     template <class Body>
     static void over(const Group& group, const Body& body);
 

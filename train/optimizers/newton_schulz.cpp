@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
-// u / (|u|_F + 1e-7), each matrix of `size` elements.
+// u / (|u|_F + 1e-7) for each matrix of `size` elements.
 template <class T>
 Array<T> normalized(const Array<T>& u, std::size_t size) {
     Array<T> x(u.shape());
     parallel_rows(x.size() / size, size, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const T* const from = u.data() + i * size;
-            double squares = 0;  // by chunks, in double: the square of a large matrix must not lose its tail
+            double squares = 0;  // by chunks, in double: the sum of a large matrix must not lose small terms
             for (std::size_t at = 0; at < size; at += 4096) {
                 squares += static_cast<double>(simd_dot(std::min<std::size_t>(4096, size - at), from + at, from + at));
             }
@@ -30,7 +30,7 @@ Array<T> normalized(const Array<T>& u, std::size_t size) {
     return x;
 }
 
-// square = a I + b A + c square, for each A (M, M).
+// square = a I + b A + c square for each A (M, M).
 template <class T>
 void to_polynomial(Array<T>& square, const Array<T>& gram) {
     const std::size_t M = gram.dim(-1);

@@ -15,7 +15,7 @@ namespace inkling::train {
 
 std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::FlatParameters<float>& parameters,
                                                  const Ranges* own) {
-    // all rates follow one schedule, so what stays of them is their ratio
+    // all rates follow one schedule, so only their ratios matter
     const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
     const RoleRates rates{.embedding = ratio(o.embedding_lr), .head = ratio(o.head_lr), .vector = ratio(o.vector_lr)};
     const AdamWOptions adamw{.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.weight_decay, .rates = rates};
@@ -37,8 +37,8 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
 
 double whole_cost(const TrainOptions& options, const nn::FlatParameters<float>::Entry& entry) {
     if (options.optimizer != OptimizerKind::muon || !is_matrix_of_muon(entry)) return 0;
-    // an element of a matrix M times more takes about 6 M products in each step of Newton and Schulz; a hundred of them
-    // are as long as AdamW's update of an element
+    // an element of a matrix whose shorter side is M takes about 6 M multiply-adds in each Newton-Schulz step; a
+    // hundred of them take as long as AdamW's update of an element
     const Shape& shape = entry.parameter.shape();
     return static_cast<double>(entry.parameter.size()) *
            (1 + 0.02 * static_cast<double>(options.ns_steps * std::min(shape[0], shape[1])));

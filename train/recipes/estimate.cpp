@@ -20,16 +20,16 @@
 namespace inkling::train {
 namespace {
 
-// What was measured with a model.
+// Measured with a model.
 struct Measured {
     double flops_per_s = 0;
     double step = 0;        // bytes that forward and backward take
     double update = 0;      // bytes that the optimizer takes besides its state
     double evaluation = 0;  // bytes
-    double copies = 0;      // bytes of the matrices that are saved in another layout
+    double copies = 0;      // bytes of the matrices that are saved transposed
 };
 
-// AdamW keeps two numbers for each parameter; SGD one; Muon one for those in matrices, and two for others.
+// AdamW keeps two numbers per parameter, SGD one, Muon one for elements of matrices and two for others.
 double optimizer_bytes(const TrainOptions& options, const models::Architecture& config) {
     const double all = trained_count(options, config);
     if (options.optimizer == OptimizerKind::sgd) return 4 * all;
@@ -39,7 +39,7 @@ double optimizer_bytes(const TrainOptions& options, const models::Architecture& 
 
 using Parts = std::set<models::Part>;
 
-// As training_flops; a product whose weight is frozen has no gradient of it.
+// Like training_flops, without the gradients of frozen weights.
 double step_flops(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
                   double tokens) {
     const double all = training_flops(config, tokens);
@@ -51,7 +51,7 @@ double step_flops(const TrainOptions& options, const Parts& adapted, const model
     return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
 }
 
-// With the context of the rows that are trained on, which may be shorter than the model's.
+// Limits the context to the rows that are trained on, which may be shorter than the model's context.
 models::Architecture of_rows(const TrainOptions& options, models::Architecture config) {
     config.block_size = std::min(config.block_size, options.block_size);
     return config;
@@ -95,9 +95,9 @@ Measured measure(const TrainOptions& options, const Parts& adapted, const models
         const double seconds = seconds_now() - start;
         best = std::min(best, seconds);
         sum += seconds;
-        if (i + 1 == kWarmUp) m.update = more();  // not later: how many steps there are depends on the time
+        if (i + 1 == kWarmUp) m.update = more();  // not later: the number of steps depends on the time
     }
-    // The run's evaluation finds no room in what its optimizer has: those matrices are of other sizes here.
+    // In the run, the evaluation cannot reuse the optimizer's buffers: there they have other sizes than here.
     release_cached_buffers();
     last = held();
     if (eval_tokens >= 2) {  // there is a validation part
@@ -112,7 +112,7 @@ Measured measure(const TrainOptions& options, const Parts& adapted, const models
     return m;
 }
 
-// Small enough to be measured itself.
+// Whether the model itself is small enough to be measured.
 bool is_small(double tokens, const models::Architecture& config) {
     constexpr double kParameters = 4e6, kActivations = 8e6, kFlops = 3e10;
     constexpr std::size_t kVocabulary = 100'000;
@@ -121,7 +121,7 @@ bool is_small(double tokens, const models::Architecture& config) {
            training_flops(config, tokens) < kFlops;
 }
 
-// Of the same kind, with heads of the same width, at most 512 wide, and a context of at most 512.
+// A smaller model of the same kind: heads of the same width, at most 512 wide, a context of at most 512.
 models::Architecture smaller(const models::Architecture& config) {
     models::Architecture small = config;
     const std::size_t head = std::min<std::size_t>(config.head_size(), 512);
@@ -134,7 +134,7 @@ models::Architecture smaller(const models::Architecture& config) {
     if (config.head_dim) small.head_dim = head;
     if (config.n_inner) small.n_inner = scaled(config.n_inner, small.n_embd, config.n_embd);
     small.block_size = std::min<std::size_t>(config.block_size, 512);
-    small.vocab_size = 64;  // of the head's logits only some are there at a time: they are counted, not measured
+    small.vocab_size = 64;  // the head computes its logits in parts: estimate() counts their memory
     return small;
 }
 
@@ -157,7 +157,7 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
     const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
     result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
     const double N = static_cast<double>(processes);
-    const double sums = 4 * all * std::log2(static_cast<double>(options.shards) / N);  // tree_sum.h
+    const double sums = 4 * all * std::log2(static_cast<double>(options.shards) / N);  // pairwise_sum.h
     const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
     result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
@@ -187,14 +187,14 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     } else {
         models::Architecture small = smaller(rows);
         tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
-        // With adapters the first layer, whose input wants no gradient, is not recomputed: it is not like the others.
+        // With adapters the first layer differs from the others: its input needs no gradient, so it is not recomputed.
         small.n_layer = options.lora_rank > 0 ? 2 : 1;
         const auto fewer = static_cast<double>(small.n_layer);
         const Measured few = measure(tried, adapted, small, eval_tokens);
         release_cached_buffers();
         ++small.n_layer;
         m = measure(tried, adapted, small, eval_tokens);
-        // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
+        // bytes per layer, and for embeddings and head; both grow with the tokens and with the width
         const double layer = std::max(0.0, m.step - few.step), rest = std::max(0.0, few.step - fewer * layer);
         const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
         const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
@@ -215,16 +215,16 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
 }
 
 void check_memory(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
-    // bytes of work, at most: of any run, and for each number that a layer hands on
+    // an upper bound of the work bytes: a constant for any run, and bytes per activation between layers
     constexpr double kAny = 1e9, kEach = 200;
-    constexpr double kSure = 0.7;  // of what is estimated
+    constexpr double kSure = 0.7;  // share of the estimate that is certain
     const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
     Estimate needed;
     estimate_sizes(options, config, text_tokens, needed);
     const std::size_t length = std::min(config.block_size, options.block_size);
     const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *
                                static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
-    if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // without a doubt
+    if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // certainly fits
     needed = estimate(options, config, text_tokens);
     if (needed.state_bytes + kSure * needed.work_bytes < room) return;
     throw Error(

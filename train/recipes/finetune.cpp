@@ -9,23 +9,24 @@
 namespace inkling::train {
 namespace {
 
-// Muon's rate for text, also of embeddings and head; answers to questions are learned at fast's rates.
+// Muon's rate for text, also for embeddings and head; answers to questions are learned at the rates of "fast".
 constexpr double kTunedMuonRate = 0.003;
-constexpr double kTunedRate = 0.15;         // of AdamW for the whole model, times 1 / width
-constexpr double kTunedMuonCost = 1;        // of an update, at most, against forward and backward
-constexpr double kTunedAdapterRate = 0.75;  // of AdamW for adapters, times 1 / width
-constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.001;  // of Muon for adapters, of a head's
-constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60;  // of a text, of answers; a run may stop before
-constexpr double kTunedMinSteps = 60;                           // of even the shortest text
-constexpr double kTunedStepsPerEpoch = 32;                      // batches that a text is at least cut into
+constexpr double kTunedRate = 0.15;         // AdamW's rate for the whole model, times 1 / width
+constexpr double kTunedMuonCost = 1;        // an update's cost at most, relative to forward and backward
+constexpr double kTunedAdapterRate = 0.75;  // AdamW's rate for adapters, times 1 / width
+// Muon's rate for adapters, and for one of the head
+constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.001;
+constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60;  // for text, for answers; a run may stop earlier
+constexpr double kTunedMinSteps = 60;                           // for even the shortest text
+constexpr double kTunedStepsPerEpoch = 32;                      // a text is cut into at least this many batches
 constexpr double kTunedMinBatch = 128, kTunedMaxBatch = 8192;   // tokens
 constexpr std::size_t kTunedTextRow = 512, kTunedDocumentRow = 256;
-// Evaluations cost as much as this part of training; a token that is evaluated a third of one that is trained on.
+// Evaluations cost this share of the training time; evaluating a token costs a third of training on it.
 constexpr double kTunedEvalCost = 0.15, kTunedEvalToken = 1.0 / 3;
-constexpr double kTunedEvalTokens = 4096;  // that are enough for one evaluation
+constexpr double kTunedEvalTokens = 4096;  // enough for one evaluation
 constexpr double kTunedMaxEvaluations = 20, kTunedMinEvaluations = 5;
-constexpr double kTunedPatience = 0.4;    // of the evaluations
-constexpr double kAnswersPatience = 0.8;  // what is learned suddenly is learned late
+constexpr double kTunedPatience = 0.4;    // share of the evaluations
+constexpr double kAnswersPatience = 0.8;  // a sudden improvement comes late
 
 double tuned_tokens(const Budget& budget, const TrainOptions& o) {
     return static_cast<double>(budget.tokens) * (1 - o.val_fraction);
@@ -33,13 +34,13 @@ double tuned_tokens(const Budget& budget, const TrainOptions& o) {
 
 double max_epochs(const Budget& budget) { return budget.answers ? kAnswersMaxEpochs : kTunedMaxEpochs; }
 
-// The optimizer, and its learning rates.
+// Chooses the optimizer and its learning rates.
 void fit_rates(const models::Architecture& model, bool answers, const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, double& field, double value) {
         if (!given.contains(flag)) field = value;
     };
     const auto width = static_cast<double>(model.n_embd);
-    // Newton-Schulz takes 20 C operations a parameter, forward and backward 6 a parameter and token
+    // Newton-Schulz takes 20 C operations per parameter, forward and backward 6 per parameter and token
     const bool dear = 20 * width > 6 * kTunedMuonCost * static_cast<double>(o.tokens_per_step());
     const bool adapters = o.lora_rank > 0;
     if (!given.contains("optimizer")) {
@@ -68,7 +69,7 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
 TrainOptions finetune_options(TrainOptions o) {
     o.sampler = data::SamplerKind::shuffle;
     o.eval_on_start = true;
-    o.muon_scale = MuonScale::original;  // with which its rates were chosen
+    o.muon_scale = MuonScale::original;  // its rates were chosen with this scale
     return o;
 }
 
@@ -104,7 +105,7 @@ void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& give
         if (!given.contains(flag))
             field = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(o.max_iters) / of));
     };
-    // as many evaluations of enough tokens as may be
+    // as many evaluations of enough tokens as the cost allows
     const double val = static_cast<double>(budget.tokens) * o.val_fraction;
     const double tokens =
         kTunedEvalCost / kTunedEvalToken * static_cast<double>(o.max_iters) * static_cast<double>(o.tokens_per_step());

@@ -12,28 +12,28 @@
 namespace inkling::train {
 namespace {
 
-// Heads are 64 wide, or 32 in the smallest.
+// Heads are 64 wide, 32 in the smallest shapes.
 struct ModelShape {
     std::size_t n_layer, n_embd, n_head, block_size;
-    double parameters() const {  // of the matrices inside blocks
+    double parameters() const {  // in the matrices of the blocks
         return 12.0 * static_cast<double>(n_layer) * static_cast<double>(n_embd) * static_cast<double>(n_embd);
     }
 };
-constexpr ModelShape kShapes[] =  // of growing size
+constexpr ModelShape kShapes[] =  // by size
     {{2, 32, 1, 64},   {3, 64, 2, 64},   {4, 96, 3, 128},  {4, 128, 2, 128},  {6, 192, 3, 256},
      {6, 256, 4, 256}, {8, 320, 5, 256}, {8, 384, 6, 256}, {10, 512, 8, 256}, {12, 768, 12, 512}};
 
-constexpr double kEfficiency = 0.4;        // of a step, against products alone
-constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
-// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen more than 6 times,
-// and faster decay of the weights beside more dropout from 9 times on.
+constexpr double kEfficiency = 0.4;        // speed of a step, relative to products alone
+constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that give the lowest loss in a given time
+// More repetitions, or a larger model, overfit. Dropout helps once a text is seen more than 6 times; more dropout with
+// more weight decay helps from 9 times on.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9;
-constexpr double kMinSteps = 400;  // of even the shortest text
+constexpr double kMinSteps = 400;  // for even the shortest text
 constexpr double kAdapterRate = 1e-3;
-// Evaluations without a better one, of 40 in a run that repeats its text, after which it stops.
+// A run that repeats its text has 40 evaluations, and stops after this many without improvement.
 constexpr std::size_t kPatience = 16;
-// Of the tokens trained on between two evaluations, as many as one of them reads: 10% of the time.
+// Tokens per evaluation, relative to the tokens trained on between two evaluations: 10% of the time.
 constexpr double kEvalPart = 0.3;
 // Tokens per step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
@@ -44,7 +44,7 @@ double power_of_two(double x, double low, double high) {
     return std::clamp(portable::exp2(std::round(portable::log2(std::max(x, 1.0)))), low, high);
 }
 
-std::size_t heads_for(std::size_t width) {  // as many as there are of at least 32 columns, an even number each
+std::size_t heads_for(std::size_t width) {  // the largest number of heads with at least 32 columns, an even number each
     for (std::size_t heads = std::max<std::size_t>(1, width / 32); heads > 1; --heads)
         if (width % heads == 0 && width / heads % 2 == 0) return heads;
     return 1;
@@ -54,7 +54,7 @@ TrainOptions fast() {
     TrainOptions o;
     o.byte_fallback = data::ByteFallback::automatic;
     o.arch = "nanochat";
-    o.softcap = 0;  // no other program's class has one, and the loss is the same (docs/recipes.md)
+    o.softcap = 0;  // no other program's model class has a soft cap, and the loss is the same (docs/recipes.md)
     o.optimizer = OptimizerKind::muon;
     o.muon_scale = MuonScale::rows;
     o.muon_split_heads = true;
@@ -72,9 +72,9 @@ TrainOptions fast() {
     return o;
 }
 
-// Of the built-in corpus, in which a few words are to be copied from the beginning of a story to its end: byte pairs
-// make one token of each word, and wide heads, quick tables, and windows that begin with a story find what to copy
-// soonest.
+// For the built-in corpus, where a model must copy a few words from the beginning of a story to its end: byte pairs
+// make each word one token, and wide heads, high rates for tables, and windows that begin with a story learn the
+// copying fastest.
 TrainOptions stories() {
     TrainOptions o = fast();
     o.tokenizer = "bpe";
@@ -86,8 +86,8 @@ TrainOptions stories() {
     return o;
 }
 
-// nanoGPT's config/train_shakespeare_char.py over its defaults; nanogpt-cpu is its README's smaller one for a CPU,
-// which is what TrainOptions begin with.
+// nanoGPT's config/train_shakespeare_char.py over its defaults. nanogpt-cpu is the smaller one of its README for a CPU,
+// the defaults of TrainOptions.
 TrainOptions nanogpt_baby() {
     TrainOptions o;
     o.n_layer = 6, o.n_head = 6, o.n_embd = 384, o.block_size = 256;
@@ -135,11 +135,11 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     const bool shared = given.contains("n-kv-head") && !given.contains("n-head") && o.n_kv_head > 0;
     if (shared) o.n_head = std::lcm(o.n_head, o.n_kv_head);
     if ((given.contains("n-head") || shared) && !given.contains("n-embd") &&
-        o.n_head > 0)  // an even number of columns a head
+        o.n_head > 0)  // an even number of columns per head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters") || given.contains("max-flops")) set("max-time", o.max_time, 0);
     if (!given.contains("batch-size")) o.batch_size = whole_parts(static_cast<double>(o.batch_size), o.shards);
-    if (o.lora_rank > 0) {  // two thin factors of a change: AdamW, as everybody trains them
+    if (o.lora_rank > 0) {  // two thin factors, commonly trained with AdamW
         if (!given.contains("optimizer")) o.optimizer = OptimizerKind::adamw;
         if (o.optimizer == OptimizerKind::adamw) set("learning-rate", o.learning_rate, kAdapterRate);
         set("weight-decay", o.weight_decay, 0);
@@ -171,7 +171,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const auto set = [&](const char* flag, auto& field, auto value) {
         if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
     };
-    // 6 operations a parameter and token: the time is worth that many parameters times tokens
+    // 6 operations per parameter and token: the budget gives parameters times tokens
     const double flops = budget.flops();
     const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
     const double parameters =
@@ -187,7 +187,8 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;  // adapters get neither of the two
+    // adapters get neither dropout nor more weight decay
+    const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;
     const bool often = epochs > kEpochsWithLittleDropout;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
     if (often && o.optimizer == OptimizerKind::muon) set("weight-decay", o.weight_decay, 0.3);

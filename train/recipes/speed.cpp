@@ -12,7 +12,7 @@
 namespace inkling::train {
 namespace {
 
-constexpr double kProductSeconds = 0.1;  // longer than what another program takes of a core at a time
+constexpr double kProductSeconds = 0.1;  // longer than another program's time slice on a core
 
 }  // namespace
 
@@ -59,19 +59,19 @@ double seconds_per_step(const TrainOptions& options, models::Transformer<float>&
         if (processes) processes->barrier();
         const double begin = seconds_now();
         std::size_t number = 0;
-        do {  // the first ones, which make buffers and primitives, are not the fastest
+        do {  // the first steps create buffers and primitives, and are not the fastest
             const double start = seconds_now();
             step.run(number++);
             best = std::min(best, seconds_now() - start);
         } while (of_first(processes, seconds_now() - begin < max_seconds) && number < 100);
     }
-    release_cached_buffers();  // the run's own are of other sizes
+    release_cached_buffers();  // the run's buffers have other sizes
     return of_first(processes, best);
 }
 
 Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step) {
-    constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // a token, against one that is trained on
-    constexpr double kSaved = 300e6;                      // bytes a second
+    constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // cost of a token, relative to training on it
+    constexpr double kSaved = 300e6;                      // bytes per second
     constexpr double kSample = 200;                       // tokens
     const auto batch = static_cast<double>(options.batch_size * options.block_size);
     const double trained = seconds_per_step / (batch * static_cast<double>(options.gradient_accumulation_steps));
@@ -82,7 +82,7 @@ Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double
 }
 
 double seconds_of(const TrainOptions& options, double steps, const Costs& costs) {
-    // the last step has one of each in any case
+    // the last step always has one of each
     const auto times = [&](std::size_t every) { return every ? std::ceil(steps / static_cast<double>(every)) : 1; };
     const double evaluations = times(options.eval_every), prompts = static_cast<double>(options.sample_prompt.size());
     return steps * costs.step + evaluations * costs.evaluation +

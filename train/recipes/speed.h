@@ -17,8 +17,8 @@ namespace inkling::train {
 double product_gflops(Precision precision, distributed::Processes* processes = nullptr);
 
 // The time of the fastest training step that a new model of this architecture makes in about `max_seconds`; the model
-// is then dropped. The fastest, because a moment's load must not shorten the plan: that costs more than a plan that is
-// a fifth too long, which the clock stops with averaged weights.
+// is then dropped. The fastest step counts because momentary load must not shorten the plan: that costs more than a
+// plan that is a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
                         distributed::Processes* processes = nullptr);
@@ -35,7 +35,7 @@ struct Costs {
 Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step);
 // The time of these steps with evaluations, samples and checkpoints, one per evaluation, because each may be the best.
 double seconds_of(const TrainOptions& options, double steps, const Costs& costs);
-// The time of a whole run, which --max-time may end, on a text of so many tokens: of its training steps, and in all.
+// The time of a whole run on a text of this many tokens, which --max-time may end: of its training steps, and in total.
 struct PlannedSeconds {
     double training, all;
 };

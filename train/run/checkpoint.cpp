@@ -30,9 +30,9 @@ constexpr const char* kValLoss = "val_loss";
 constexpr const char* kBestValLoss = "best_val_loss";
 constexpr const char* kBestStep = "best_step";
 constexpr const char* kSpikes = "spikes";
-const std::string kWeights = "weights.";  // those in training, where the model beside is their average
+const std::string kWeights = "weights.";  // the weights in training, if the model beside them is their average
 
-// Doubles are kept as text that reads back to the same bits.
+// Doubles are stored as text that reads back to the same bits.
 template <class Number>
 std::string number_text(Number x) {
     return fmt::format("{}", x);
@@ -56,7 +56,7 @@ double read_val_loss(const formats::SafetensorsFile& file, const std::string& wh
 
 using Metadata = std::map<std::string, std::string>;
 
-// Of the model's files that hold no weights.
+// Hashes the model's files that hold no weights.
 std::string files_checksum(const fs::path& folder) {
     data::WordHash hash;
     const char* const config = models::is_adapter(folder) ? "adapter_config.json" : "config.json";
@@ -64,8 +64,8 @@ std::string files_checksum(const fs::path& folder) {
     return fmt::format("{:016x}", hash.value);
 }
 
-// Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own. `weights`, if any,
-// are those that the model is the average of.
+// Hashes everything in a checkpoint, including the model's weights, because the files have no checksums. `weights`, if
+// any: the weights in training, of which the model is the average.
 std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                      const Array<float>& weights) {
     data::WordHash hash;
@@ -80,7 +80,8 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
         for (const auto& state : optimizer.state_of(entry)) hash.add(state.values, n);
         if (weights.defined()) hash.add(weights.data() + entry.offset, n);
     }
-    if (metadata.contains(kBase)) return fmt::format("{:016x}", hash.value);  // what is frozen is not in the checkpoint
+    // frozen weights are not in the checkpoint
+    if (metadata.contains(kBase)) return fmt::format("{:016x}", hash.value);
     for (const Tensor<float>& p : parameters.frozen()) {
         const ConstArray<float> values = unpacked(p);
         hash.add(values.data(), values.size());
@@ -88,7 +89,7 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
     return fmt::format("{:016x}", hash.value);
 }
 
-// Nothing before the first update: all of it is 0.
+// Empty before the first update: the state is all 0.
 std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
                                                    const nn::FlatParameters<float>::Entry& e) {
     return optimizer.updates > 0 ? optimizer.state_of(e) : std::vector<Optimizer<float>::State>();
@@ -97,7 +98,7 @@ std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
 }  // namespace
 
 std::string base_fingerprint(models::Transformer<float>& model) {
-    constexpr std::size_t kNumbers = 1 << 20;  // that are widened at a time
+    constexpr std::size_t kNumbers = 1 << 20;  // widened at a time
     if (model.adapter.rank == 0) return "";
     data::WordHash all;
     std::size_t count = 0;
@@ -203,7 +204,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
     state.config = text("config");
     const auto& found = file.metadata();
-    const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // once the only one
+    const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // formerly the only one
     check<BadInput>(name == name_of(optimizer.kind()),
                     "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
                     name_of(optimizer.kind()));

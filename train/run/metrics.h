@@ -24,7 +24,7 @@ struct Metrics {
     Spikes::Scores z = {};
     bool skipped = false;  // as a spike; the weights did not change
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
-    std::string sha256 = {};  // of the weights of its checkpoint; "": there is none
+    std::string sha256 = {};  // of the weights in its checkpoint; "" without one
 };
 
 nlohmann::ordered_json json_of(const Metrics& metrics);  // with the keys above

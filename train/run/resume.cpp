@@ -11,7 +11,7 @@
 namespace inkling::train {
 namespace {
 
-// More steps, or more time for them, than the checkpoint was planned for: the learning rate is to follow.
+// Replans the learning rate if the run has more steps, or more time for them, than the checkpoint was planned for.
 void extend(TrainingLoop& loop, const std::string& config) {
     const TrainOptions& now = loop.options();
     const TrainingState& state = loop.state();
@@ -34,7 +34,7 @@ void extend(TrainingLoop& loop, const std::string& config) {
 
 std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force) {
     TrainingStep& step = loop.step();
-    // of several processes, each has a part of the optimizer's state, and reads all of it
+    // each of several processes holds a part of the optimizer's state, but reads all of it
     const std::unique_ptr<Optimizer<float>> whole =
         step.processes() ? make_optimizer(loop.options(), step.parameters) : nullptr;
     const TrainingState saved = load_state(checkpoint, step.parameters, whole ? *whole : *step.optimizer, step.average);

@@ -26,7 +26,7 @@ std::string cpu_name() {
     return "";
 }
 
-std::string now() {  // UTC, as ISO 8601 has it
+std::string now() {  // UTC, ISO 8601
     const std::time_t seconds = std::time(nullptr);
     std::tm t{};
     gmtime_r(&seconds, &t);
@@ -47,7 +47,7 @@ nlohmann::ordered_json this_machine() {
 
 RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
     : path_(run / "run.json"), card_(std::move(card)) {
-    if (formats::is_there(path_)) {  // of the run that goes on
+    if (formats::is_there(path_)) {  // of the resumed run
         const auto old = formats::json_or_null(formats::read_file(path_, formats::FileKind::json));
         if (old.is_object() && old.contains(kBefore)) card_[kBefore] = old[kBefore];
     }

@@ -30,8 +30,8 @@ Error unwritable(const fs::path& path, int error) {
     return Error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
 }
 
-// The lock file, open and locked; -1: another process has it. A run removes its file while it still has the lock, so
-// one that was waited for may no longer be the one in the folder: then it is tried again.
+// Opens and locks the lock file; returns -1 if another process holds it. A run removes its file while it holds the
+// lock, so a file that was just locked may no longer be the one in the folder: then it tries again.
 int take_lock(const fs::path& path) {
     constexpr int kTries = 1000;
     for (int i = 0; i < kTries; ++i) {
@@ -52,8 +52,8 @@ int take_lock(const fs::path& path) {
     return -1;
 }
 
-// The checkpoints that say of themselves what they are, newest first. Others are left alone: a disk that fails for a
-// moment must not cost the best one.
+// The checkpoints whose headers can be read, newest first. Others are left alone: a disk that fails for a moment must
+// not cost the best checkpoint.
 std::vector<Evaluated> readable(const fs::path& folder, const std::vector<std::string>& damaged) {
     std::vector<Evaluated> found;
     for (const fs::path& checkpoint : find_checkpoints(folder)) {
@@ -80,7 +80,7 @@ void link(const fs::path& folder, const std::string& name, const std::string& ta
     formats::sync_directory(folder);
 }
 
-// Its name goes first: no half of a checkpoint has one.
+// Renames it first, so that no partly removed checkpoint keeps its name.
 void remove_checkpoint(const fs::path& checkpoint) {
     const fs::path beside = checkpoint.parent_path() / (kUnfinished + checkpoint.filename().string());
     formats::remove_tree(beside);
@@ -91,7 +91,7 @@ void remove_checkpoint(const fs::path& checkpoint) {
 void try_remove_checkpoint(const fs::path& checkpoint) {
     try {
         remove_checkpoint(checkpoint);
-    } catch (const Error&) {  // one that stays is only untidy
+    } catch (const Error&) {  // a leftover does no harm
     }
 }
 
@@ -135,7 +135,7 @@ RunFolder::Lock::Lock(fs::path lock_path) : path(std::move(lock_path)), file(tak
 }
 
 RunFolder::Lock::~Lock() {
-    ::unlink(path.c_str());  // before it is unlocked: see take_lock
+    ::unlink(path.c_str());  // before unlocking: see take_lock
     ::close(file);
 }
 
@@ -187,7 +187,7 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         }
         formats::sync_directory(path_);
         std::erase(damaged_, name);
-        settle(step, name, Evaluated{target, stored_val_loss(target)});  // throws when it cannot be read back
+        settle(step, name, Evaluated{target, stored_val_loss(target)});  // throws if it cannot be read back
     } catch (const Error& e) {
         formats::try_remove_tree(beside);
         if (std::error_code none; !fs::exists(path_, none))
@@ -200,11 +200,11 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         formats::try_remove_tree(beside);
         throw;
     }
-    formats::try_remove_tree(beside);  // what an exchange has left
+    formats::try_remove_tree(beside);  // left by an exchange
     for (const fs::path& checkpoint : checkpoints()) {
         const bool damaged = std::count(damaged_.begin(), damaged_.end(), checkpoint.filename().string()) > 0;
         if (damaged || step_of(checkpoint) > step)
-            try_remove_checkpoint(checkpoint);  // of a run that was gone back from
+            try_remove_checkpoint(checkpoint);  // later than the one that the run resumed from
     }
     damaged_.clear();
     return target;
@@ -215,7 +215,7 @@ void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged)
     settle(std::numeric_limits<std::size_t>::max(), from.filename().string());
 }
 
-// Links come first: what a kill or a failing disk leaves in between is settled by the run that goes on.
+// Links come first: after a kill or a disk failure in between, the resumed run settles the rest.
 void RunFolder::settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved) const {
     std::vector<Evaluated> found = readable(path_, damaged_);
     std::erase_if(found, [&](const Evaluated& c) { return step_of(c.folder) > newest || (saved && c.name() == kept); });

@@ -11,8 +11,8 @@
 namespace inkling::train {
 namespace {
 
-// The first `part` of texts, in bytes and whole characters: byte pairs that are learnt from the validation part would
-// make its loss lower than that of other texts.
+// The first `part` of the texts, by bytes, in whole characters. Byte pairs learned from the validation part would make
+// its loss lower than that of other texts.
 std::vector<std::string_view> beginning(const std::vector<std::string_view>& texts, double part) {
     std::size_t all = 0;
     for (const std::string_view text : texts) all += text.size();
@@ -34,12 +34,12 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     if (kind == data::TokenizerKind::characters) {
         std::vector<std::string_view> texts = corpus.documents;
-        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encode.h
+        if (texts.size() > 1) texts.push_back("\n");  // the separator: see encode.h
         return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
     }
     if (kind == data::TokenizerKind::byte_pairs) {
         const double part =
-            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
+            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories use the same few words in each part
         return std::make_unique<data::BpeTokenizer>(
             data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
     }

@@ -16,7 +16,7 @@ constexpr auto names(OptimizerKind) {
 enum class MuonScale {
     adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
     original,  // sqrt(max(1, R / C)); learning rates of about .02
-    rows,      // as original, for an update with rows of equal length
+    rows,      // as original, with rows scaled to equal length
 };
 
 constexpr auto names(MuonScale) {

@@ -42,11 +42,11 @@ void TrainOptions::validate() const {
     for_family("rope-theta", rope_theta > 0);
     for_family("softcap", softcap > 0);
     models::Architecture shape = model_config(1);
-    if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the model that is loaded has its own
+    if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the loaded model has its own
     shape.validate();
     TrainOptions copy = *this;
     for (const Setting& s : settings(copy))
-        if (const auto* const value = std::get_if<std::uint64_t*>(&s.value))  // TOML holds no more
+        if (const auto* const value = std::get_if<std::uint64_t*>(&s.value))  // the limit of TOML
             check(**value <= INT64_MAX, "--{} must be at most {}, got {}", s.name, INT64_MAX, **value);
     const auto at_least_one = [](const char* flag, std::size_t value) {
         check(value >= 1, "{} must be at least 1, got {}", flag, value);

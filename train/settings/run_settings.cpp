@@ -22,19 +22,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
+// A resumed run starts from its own settings: those in its folder, which may be newer, else those in a checkpoint.
 void read_own_settings(const Resume& resume, TrainOptions& options) {
     if (!resume.run.empty() && formats::is_there(resume.run / "config.toml"))
         return static_cast<void>(read_toml(resume.run / "config.toml", options));
     for (const fs::path& candidate : resume.candidates) {
         try {
             return static_cast<void>(parse_toml(stored_config(candidate), candidate.string(), options));
-        } catch (const BadInput&) {  // said when it is tried
+        } catch (const BadInput&) {  // reported when the checkpoint is tried
         }
     }
 }
 
-// Of flags that are given: what goes without what. An adapter to go on from has its own settings, and names its model.
+// Checks which adapter flags may be combined. An adapter that training continues from brings its settings and names its
+// model.
 void check_adapter_flags(bool resumed, RunSettings& s) {
     TrainOptions& o = s.options;
     if (!o.init_adapter.empty() && !resumed) {
@@ -53,7 +54,8 @@ void check_adapter_flags(bool resumed, RunSettings& s) {
         if (s.has(flag)) throw WrongSetting(fmt::format("--{} is for adapters: add --lora-rank", flag));
 }
 
-// `loaded`: `options` with what a folder holds, which is taken over. Flags that say otherwise are a WrongSetting.
+// Takes over the settings in `loaded`, the options changed by the contents of a folder. Throws WrongSetting for flags
+// that contradict them.
 void take_over(TrainOptions loaded, const char* what, RunSettings& settings) {
     for (const auto& [own, other] : differing(settings.options, loaded)) {
         if (settings.has(own.name))
@@ -74,7 +76,7 @@ void copy_settings(const std::set<std::string>& names, TrainOptions& from, Train
 Resume find_resume(const RunSettings& given) {
     const std::string &out = given.options.out, &from = given.options.resume;
     for (const std::string& path : {out, from})
-        if (path != "auto") static_cast<void>(formats::is_there(path));  // else it says why that cannot be told
+        if (path != "auto") static_cast<void>(formats::is_there(path));  // throws if that cannot be determined
     if (from.empty()) return {};
     if (from == "auto") return {out, find_checkpoints(out)};
     Resume resume{from, find_checkpoints(from)};
@@ -91,9 +93,9 @@ RunSettings resolve(RunSettings s, const Resume& resume) {
     s.options = {};
     if (resumed) {
         about_settings([&] { read_own_settings(resume, s.options); });
-        if (!resume.run.empty()) s.options.out = resume.run.string();  // it may have been moved
+        if (!resume.run.empty()) s.options.out = resume.run.string();  // the folder may have been moved
     }
-    if (resumed) s.recipe = nullptr;  // what it chose at first holds
+    if (resumed) s.recipe = nullptr;  // its first choices still hold
     if (!s.recipe && !resumed && !s.from_file)
         s.recipe = &default_recipe(!s.has("data"), s.has("init-from") || s.has("init-adapter"));
     if (s.recipe) s.options = s.recipe->options;
@@ -173,7 +175,7 @@ std::optional<FittedPlan> fit_recipe(const data::Tokenizer& tokenizer, data::Tok
                                        : seconds_per_step(o, plan.architecture, tokenizer, tokens, time, all);
     }
     fit_steps(budget, plan.seconds_per_step, plan.architecture, s);
-    if (plan.seconds_per_step > 0)  // it is the time that ends it
+    if (plan.seconds_per_step > 0)  // the time limit may end the run
         o.plan.adjustable = o.max_time > 0 && static_cast<double>(o.max_iters) * plan.seconds_per_step > o.max_time;
     fit_to_steps(budget, s);
     return plan;
@@ -215,14 +217,14 @@ void take_shape(const models::Architecture& config, bool chosen, RunSettings& s)
     TrainOptions loaded = options;
     loaded.arch = config.family;
     loaded.n_layer = config.n_layer, loaded.n_head = config.n_head, loaded.n_embd = config.n_embd;
-    // the others where their default, which `shape` has, is not what the model has
+    // sets the others only where the model differs from the default, which is in `shape`
     const models::Architecture shape = loaded.model_config(1);
     if (shape.kv_heads() != config.kv_heads()) loaded.n_kv_head = config.kv_heads();
     if (shape.inner() != config.inner()) loaded.n_inner = config.inner();
     if (shape.head_size() != config.head_size()) loaded.head_dim = config.head_size();
     if (shape.rope_theta != config.rope_theta) loaded.rope_theta = config.rope_theta;
     if (shape.softcap != config.softcap) loaded.softcap = config.softcap;
-    if (models::family(config.family).defaults(options.bias).qkv_bias != config.qkv_bias)  // Qwen 2 leaves no choice
+    if (models::family(config.family).defaults(options.bias).qkv_bias != config.qkv_bias)  // Qwen 2 always has them
         loaded.bias = config.qkv_bias;
     take_over(loaded, "model", s);
 }

@@ -84,7 +84,7 @@ std::string Setting::text() const {
             } else if constexpr (std::is_same_v<Field, Duration>) {
                 return fmt::format("{}", *field.seconds + 0.0);
             } else if constexpr (std::is_same_v<Field, double*>) {
-                return fmt::format("{}", *field + 0.0);  // the shortest text that reads back; "-0" would be read as 0
+                return fmt::format("{}", *field + 0.0);  // the shortest text that round-trips; "-0" would be read as 0
             } else {
                 return fmt::format("{}", *field);
             }

@@ -1,6 +1,6 @@
 // The list of settings, each declared once: name, default, help, group, whether a recipe chooses it, whether it may
-// change when a run goes on, and what completes it. Flags, config.toml, JSON, the manual, completion, Python's keywords
-// and the check on resume read it. A new setting is a field of TrainOptions and a row in settings.cpp.
+// change on resume, and what completes it. Flags, config.toml, JSON, the manual, completion, Python's keywords and the
+// check on resume read it. A new setting is a field of TrainOptions and a row in settings.cpp.
 //   TrainOptions options;
 //   for (const Setting& s : settings(options)) print(s.name, s.text());
 #pragma once

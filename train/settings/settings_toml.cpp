@@ -1,4 +1,4 @@
-// config.toml: settings there and back.
+// Writes and reads settings as config.toml.
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace inkling::train {
 namespace {
 
-// A string, or { url = "caf%E9.txt" }, which has the bytes of a name that is not UTF-8.
+// Reads a string, or { url = "caf%E9.txt" }, which encodes a name that is not UTF-8.
 std::string read_string(const toml::node& node, const std::string& what, const char* required) {
     const toml::node* const url = node.is_table() ? node.as_table()->get("url") : nullptr;
     const bool percent = url && url->is_string() && node.as_table()->size() == 1;
     check<BadInput>(percent || node.is_string(), "{}: {} is required", what, required);
     std::string text = percent ? formats::from_percent(*url->value<std::string>(), what) : *node.value<std::string>();
-    // a name with a NUL byte would be cut there
+    // the system would cut a name at a NUL byte
     check<BadInput>(text.find('\0') == std::string::npos, "{}: a text without NUL bytes is required", what);
     return text;
 }
@@ -60,7 +60,7 @@ void read_node(const toml::node& node, const Setting& setting, const std::string
         setting.value);
 }
 
-// In one line: of several lines, or between apostrophes, toml++ writes some that it cannot read again.
+// Quotes a string on one line: toml++ writes some multi-line and literal strings that it cannot read back.
 std::string quoted(const std::string& text) {
     using Flags = toml::format_flags;
     const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
@@ -83,7 +83,7 @@ toml::table parsed(const std::string& text, const std::string& what) {
         return toml::parse(text);
     } catch (const toml::parse_error& e) {
         std::string reason(e.description());
-        std::replace(reason.begin(), reason.end(), '\n', ' ');  // it quotes what was read, with the line's end
+        std::replace(reason.begin(), reason.end(), '\n', ' ');  // it quotes the input, including the line end
         throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, reason));
     }
 }

@@ -11,10 +11,10 @@ Partition::Partition(nn::FlatParameters<float>& parameters, std::size_t processe
                      const std::function<double(const Entry&)>& whole_cost) {
     const auto& entries = parameters.entries();
     const std::size_t all = parameters.values().size();
-    // several for each, so that one can be updated while another is sent
+    // several pieces per process, so that it can update one while it sends another
     const std::size_t longest = std::clamp((all / (4 * processes) + kChunk - 1) / kChunk * kChunk, kChunk, kPiece);
     std::vector<double> costs;
-    bool open = false;  // the last piece may get more
+    bool open = false;  // the last piece may grow
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const std::size_t begin = entries[i].offset;
         const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : all;

@@ -14,7 +14,7 @@ Exchange::Exchange(distributed::Processes& processes, nn::FlatParameters<float>&
       incoming_(pieces_.size()),
       order_(pieces_.size()),
       alive_(std::make_shared<Exchange*>(this)) {
-    std::iota(order_.rbegin(), order_.rend(), std::size_t{0});  // at first: from the last layer on
+    std::iota(order_.rbegin(), order_.rend(), std::size_t{0});  // initially from the last layer to the first
     const auto& entries = parameters.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const std::size_t begin = entries[i].offset, end = begin + entries[i].parameter.size();
@@ -86,7 +86,7 @@ void Exchange::piece_ready(std::size_t p) {
     processes_.send(piece.owner, tag(p, false), g + piece.begin, piece.size() * sizeof(float), [this] { --open_; });
 }
 
-// ((g0 + g1) + (g2 + g3)) + ... over processes, in the memory that they are in.
+// Adds ((g0 + g1) + (g2 + g3)) + ... over processes, in place.
 void Exchange::add_up(std::size_t p) {
     Incoming& in = incoming_[p];
     if (!in.own || in.missing > 0) return;
@@ -107,7 +107,7 @@ void Exchange::add_up(std::size_t p) {
 }
 
 void Exchange::finish(const PairwiseSum& sum) {
-    parameters_.gradients();  // zeros where no path leads
+    parameters_.gradients();  // zeros the gradients that backward did not reach
     sum_ = &sum;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const std::size_t p = order_[i];

@@ -48,7 +48,7 @@ ordered_json tokenized(const TokenizeRequest& request, const data::Tokenizer& to
         }
         const std::string bytes = tokenizer.decode_more(std::span(&id, 1));
         ordered_json piece = bytes;
-        if (formats::find_invalid_utf8(bytes) != std::string::npos) {  // as llama.cpp's server: its bytes
+        if (formats::find_invalid_utf8(bytes) != std::string::npos) {  // its bytes, as in llama.cpp's server
             piece = ordered_json::array();
             for (const char c : bytes) piece.push_back(static_cast<unsigned char>(c));
         }
@@ -117,7 +117,7 @@ void Api::add_routes() {
     };
     const auto post = [this](const std::string& path, const HttpHandler& handler) {
         http_.route("POST", path, [handler](const HttpRequest& request) {
-            set_threads(1);  // of this thread: the scheduler's has the processors
+            set_threads(1);  // for this thread: the scheduler's thread uses the processors
             return handler(request);
         });
     };

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-// A text, or parts that are texts; nothing for null.
+// Reads a text or a list of text parts; nothing for null.
 std::optional<std::string> read_content(Fields& message) {
     const json* const content = message.find("content");
     if (!content) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<std::string> read_content(Fields& message) {
     return text;
 }
 
-// Calls of an answer, their arguments as objects, which templates want, and not as the text of OpenAI's form.
+// Reads the tool calls of an answer. Parses arguments from OpenAI's text form to objects, which templates expect.
 json read_tool_calls(Fields& message, const json& calls) {
     constexpr const char* kRequired = "a list of calls is required: {\"id\", \"type\", \"function\": {\"name\", ...}}";
     if (!calls.is_array()) message.refuse("tool_calls", kRequired);
@@ -52,7 +52,7 @@ data::ChatMessage read_message(Fields& message) {
     const std::optional<std::string> content = read_content(message);
     if (!content && role != "assistant")
         message.refuse("content", "a text, or a list of parts that are texts, is required");
-    json more = json::object();  // what else templates may read
+    json more = json::object();  // further fields for templates
     if (!content) more["content"] = nullptr;
     if (const auto name = message.text("name")) more["name"] = *name;
     if (role == "tool") {
@@ -77,7 +77,7 @@ std::vector<data::ChatMessage> read_messages(Fields& fields) {
     return messages;
 }
 
-// The tools that an answer may call: refused until there are answers that do.
+// Refuses tools, which answers cannot call yet, unless tool_choice is none.
 void read_tools(Fields& fields) {
     for (const auto& [tools, choice] : {std::pair("tools", "tool_choice"), std::pair("functions", "function_call")}) {
         const json* const chosen = fields.find(choice);

@@ -32,7 +32,7 @@ generate::Sequence make_sequence(const TextRequest& request, const ServedModel& 
     return sequence;
 }
 
-// The last of the prompt's tokens, as many as were asked for.
+// Keeps the prompt's last tokens, as many as the request asks for.
 Prompt truncated(const TextRequest& request, const ServedModel& model, const Prompt& prompt) {
     if (request.truncate_prompt == 0) return prompt;
     std::vector<std::int32_t> ids;
@@ -52,11 +52,11 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
     return ids;
 }
 
-// A completion goes on beyond the context, as that of `inkling generate`, unless more is asked for than the server
-// writes; a chat does not: it would lose its first messages and their marks.
+// A completion continues beyond the context, as in `inkling generate`, unless the request asks for more tokens than the
+// server's limit. A chat does not, because it would lose its first messages and their special tokens.
 enum class Bound { asked, context };
 
-using Texts = std::shared_ptr<TextStream>;  // abandoned with the last copy
+using Texts = std::shared_ptr<TextStream>;  // the last copy abandons the texts
 
 Texts begin(const TextRequest& request, const ServedModel& model, std::span<const Prompt> prompts, Bound bound,
             Scheduler& scheduler, const std::function<bool()>& hung_up) {
@@ -102,7 +102,7 @@ ordered_json usage_of(const TextStream& texts, std::size_t written) {
     return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
 }
 
-// `choices`: what a piece adds to the choices of an answer, each an event of its own; of a text as a whole, its choice.
+// Maps a piece to the choices of an answer: each becomes an event; for a whole text there is one.
 using Choices = std::function<std::vector<ordered_json>(const TextPiece&)>;
 
 HttpResponse whole_answer(const Texts& texts, const TextRequest& request, ordered_json body, const Choices& choices) {
@@ -139,7 +139,7 @@ void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, 
 
 HttpResponse answer(const Texts& texts, const TextRequest& request, const ordered_json& base, const Choices& choices) {
     if (!request.stream) return whole_answer(texts, request, base, choices);
-    // what fails before the first piece is answered with its own status
+    // a failure before the first piece gets its own status
     return {.type = "text/event-stream",
             .stream = [=, first = texts->wait(), usage = request.include_usage](const HttpSend& send) {
                 try {
@@ -152,7 +152,7 @@ HttpResponse answer(const Texts& texts, const TextRequest& request, const ordere
             }};
 }
 
-// What is said so far, up to where the answer begins, or goes on.
+// The conversation so far, up to where the answer begins or continues.
 std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model,
                                       const std::function<bool()>& hung_up) {
     std::span<const data::ChatMessage> messages = request.messages;

@@ -1,4 +1,4 @@
-// From a validated request to its response: jobs for the scheduler, whose pieces become OpenAI's JSON, whole or as
+// Answers validated requests: makes jobs for the scheduler, and turns their pieces into OpenAI's JSON, whole or as
 // server-sent events.
 #pragma once
 

@@ -22,7 +22,7 @@ nlohmann::json parse_body(const std::string& body) {
 }  // namespace
 
 std::optional<std::int64_t> whole_number(const nlohmann::json& value) {
-    constexpr double kExact = 9007199254740992;  // 2^53: above, a double stands for several whole numbers
+    constexpr double kExact = 9007199254740992;  // 2^53: above, a double represents several integers
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
     if (value.is_number_integer()) return value.get<std::int64_t>();
     const double x = value.is_number_float() ? value.get<double>() : std::nan("");

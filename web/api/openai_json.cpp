@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// JSON has no infinities; OpenAI writes this for what cannot be.
+// JSON has no infinities; OpenAI writes -9999 for impossible tokens.
 double finite(double logprob) { return std::max(logprob, -9999.0); }
 
 std::size_t characters(std::string_view text) {
@@ -47,7 +47,7 @@ void CompletionLogprobs::add_token(const std::string& text, const generate::Toke
     if (!logprobs || !top_) return;
     for (const generate::Logprob& p : logprobs->top) {
         const std::string name = token_text(tokenizer_, p.id);
-        if (!top.contains(name)) top[name] = finite(p.logprob);  // of two that look alike, the likelier
+        if (!top.contains(name)) top[name] = finite(p.logprob);  // the likelier of two with the same text
     }
     if (!top.contains(text)) top[text] = finite(logprobs->logprob);
 }

@@ -13,7 +13,7 @@ namespace inkling::web {
 // The text of one token: "" for an unknown id, "bytes:\xe2\x82" for part of a character.
 std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id);
 
-// "stop" or "length"; null while the text goes on.
+// "stop" or "length"; null while the text continues.
 nlohmann::ordered_json finish_json(generate::FinishReason reason);
 
 // The `logprobs` of completions: tokens, token_logprobs, top_logprobs, text_offset. Offsets count characters from
@@ -21,7 +21,7 @@ nlohmann::ordered_json finish_json(generate::FinishReason reason);
 class CompletionLogprobs {
   public:
     CompletionLogprobs(const data::Tokenizer& tokenizer, bool top) : tokenizer_(tokenizer), top_(top) {}
-    // For a prompt, whose first token has none.
+    // For a prompt; its first token has no log-probability.
     void add_prompt(std::span<const std::int32_t> tokens, const std::vector<generate::TokenLogprobs>& logprobs);
     void add(const TextPiece& piece);
     nlohmann::ordered_json take();  // those added since the last call

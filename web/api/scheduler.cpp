@@ -71,7 +71,7 @@ bool Scheduler::stopping() {
 
 void Scheduler::run() {
     set_threads(options_.threads);
-    const Interruptible scope([this] { return stopping(); });  // then take_next() fails the texts
+    const Interruptible scope([this] { return stopping(); });  // take_next() then fails the texts
     while (take_next()) {
         drop_abandoned();
         if (next_) read_prompt();
@@ -81,7 +81,7 @@ void Scheduler::run() {
 
 bool Scheduler::take_next() {
     std::unique_lock lock(mutex_);
-    if (waiting_.empty() && running_.empty() && !stopping_) {  // what was kept for the next step is let go
+    if (waiting_.empty() && running_.empty() && !stopping_) {  // idle: release cached memory
         lock.unlock();
         release_cached_buffers();
         malloc_trim(0);
@@ -140,7 +140,7 @@ void Scheduler::read_prompt() {
     }
 }
 
-// The job's texts of a inference; where one fails, all do.
+// Steps the job's texts of this model one by one; if one fails, all fail.
 void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
     try {
         for (TextStream::Job::Text& text : job.texts) {
@@ -155,7 +155,7 @@ void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
 }
 
 void Scheduler::step() {
-    std::map<const void*, std::vector<generate::Sequence*>> batches;  // by inference
+    std::map<const void*, std::vector<generate::Sequence*>> batches;  // by model
     for (const auto& job : running_) {
         for (TextStream::Job::Text& text : job->texts) {
             if (!text.sequence.finished()) batches[text.sequence.model().get()].push_back(&text.sequence);
@@ -167,12 +167,12 @@ void Scheduler::step() {
         try {
             generate::step(batch);
             tokens += batch.size();
-        } catch (const std::exception&) {  // one of them failed, and some may have their token: the others go on alone
+        } catch (const std::exception&) {  // one failed, and some may have their token: retry each job alone
             for (const auto& job : running_) step_alone(*job, inference);
         }
     }
     metrics_.tokens_written(tokens, seconds_now() - start);
-    // who has the whole answer finds the places free
+    // free the places before publishing, so that a client with a whole answer finds them free
     const auto first =
         std::stable_partition(running_.begin(), running_.end(), [](const auto& job) { return !job->finished(); });
     metrics_.add_running(-static_cast<std::ptrdiff_t>(texts_of(Jobs(first, running_.end()))));

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Seeds are below 2^53: clients whose numbers are doubles read them from an answer and ask for them again.
+// Seeds are below 2^53, so that clients whose numbers are doubles can send a seed back unchanged.
 constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 53) - 1;
 
 std::uint64_t random_seed() {
@@ -25,7 +25,7 @@ std::uint64_t random_seed() {
 void read_penalties(Fields& fields, generate::GenerateOptions& options) {
     options.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
     options.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
-    for (const char* name : {"repeat_penalty", "repetition_penalty"})  // llama.cpp's name, and transformers'
+    for (const char* name : {"repeat_penalty", "repetition_penalty"})  // llama.cpp's name, transformers' name
         options.repeat_penalty = fields.number(name, 0.01, 100).value_or(options.repeat_penalty);
     const json* const bias = fields.find("logit_bias");
     if (!bias) return;
@@ -54,8 +54,8 @@ void read_stop(Fields& fields, generate::GenerateOptions& options) {
     }
 }
 
-// Fields of vLLM's, llama.cpp's and transformers' requests: which are off by false, 0 or nothing; which have no effect
-// while those are off, or ever.
+// Fields of requests to vLLM, llama.cpp and transformers: those that false, 0 or nothing turns off, those that 1 turns
+// off, and those that never have an effect, or none while the others are off.
 constexpr const char* kOffByNothing =
     "min_tokens ignore_eos use_beam_search early_stopping include_stop_str_in_output bad_words stop_token_ids "
     "allowed_token_ids logits_processors prompt_logprobs return_token_ids return_tokens_as_token_ids "
@@ -86,11 +86,11 @@ void read_common(Fields& fields, const RequestLimits& limits, TextRequest& reque
     generate::GenerateOptions& options = request.options;
     request.model = fields.text("model").value_or("");
     request.most_tokens = limits.max_tokens;
-    for (const char* name : {"max_tokens", "max_completion_tokens"}) {  // -1: as many as fit
+    for (const char* name : {"max_tokens", "max_completion_tokens"}) {  // -1: all that fit
         if (const auto n = fields.integer(name, -1)) request.max_tokens = static_cast<std::size_t>(*n);
     }
     options.temperature = fields.number("temperature", 0, 100).value_or(1);
-    options.top_p = std::max(1e-9, fields.number("top_p", 0, 1).value_or(1));  // 0: the likeliest token
+    options.top_p = std::max(1e-9, fields.number("top_p", 0, 1).value_or(1));  // 0: only the likeliest token
     options.min_p = fields.number("min_p", 0, 1).value_or(0);
     options.top_k =
         static_cast<std::size_t>(std::max<std::int64_t>(0, fields.integer("top_k", -1, INT32_MAX).value_or(0)));

@@ -62,7 +62,7 @@ void Connection::end_if_idle() {
     if (!busy_) socket_.shutdown(asio::socket_base::shutdown_receive, ignored);
 }
 
-// Not closed: a handler may ask whether the client is there.
+// Does not close the socket, because a handler may still ask whether the client is there.
 void Connection::cut() {
     error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);
@@ -95,7 +95,7 @@ void Connection::receive(Then then) {
                             });
 }
 
-// What is written has its time anew whenever the client has read some.
+// The deadline restarts whenever the client has read a part.
 void Connection::write(std::string text, std::function<void(bool ok)> then) {
     constexpr std::size_t kPart = 64 << 10;
     out_ = std::move(text);
@@ -119,7 +119,7 @@ void Connection::next_request() {
 }
 
 void Connection::read_head(bool ok) {
-    if (!ok && !(late_ && begun_)) return;  // the client has left, or is idle
+    if (!ok && !(late_ && begun_)) return;  // the client left or is idle
     try {
         if (!ok) throw HttpError(408, "the headers of the request did not come in time");
         if (!begun_ && !ahead_.empty()) {
@@ -134,7 +134,7 @@ void Connection::read_head(bool ok) {
     receive(&Connection::read_head);
 }
 
-// Before the body is read.
+// Checks the head, before the body is read.
 void Connection::check_request() {
     const HttpOptions& options = service_.options;
     const HttpRequest& request = parser_->request();
@@ -186,10 +186,10 @@ void Connection::handle() {
             response_ = error_response(std::current_exception());
         }
         if (response_.stream && parser_->request().method != "HEAD") streamed_ = stream();
-    } catch (...) {  // the answer has begun: it can only be cut
+    } catch (...) {  // the response has begun: it can only be cut off
         streamed_ = false;
     }
-    if (streamed_) response_.stream = nullptr;  // here, whose cached buffers end with the thread
+    if (streamed_) response_.stream = nullptr;  // on this thread, which takes its cached buffers with it
     const auto end = [self = shared_from_this()] {
         self->thread_.join();
         self->streamed_ ? self->finish(*self->streamed_) : self->answer();
@@ -221,7 +221,7 @@ bool Connection::send(std::string text) {
     asio::post(service_.io, [this, text = std::move(text), sent = std::move(sent)]() mutable {
         write(std::move(text), [sent = std::move(sent)](bool ok) { sent->set_value(ok); });
     });
-    return result.get();  // throws where there was no memory for it
+    return result.get();  // throws if memory ran out
 }
 
 std::string Connection::head() {
@@ -238,7 +238,7 @@ void Connection::refuse(const HttpError& error) {
 }
 
 void Connection::answer() {
-    if (!parser_->complete()) last_ = true;  // its end is not known
+    if (!parser_->complete()) last_ = true;  // the end of the request is unknown
     std::string text = head();
     if (parser_->request().method != "HEAD") text += response_.body;
     write(std::move(text), [this](bool ok) { finish(ok); });
@@ -258,8 +258,8 @@ void Connection::finish(bool ok) {
     drain(ok);
 }
 
-// A socket that is closed while it holds what nobody read makes the system drop what was written last: so the rest of
-// a refused body is read for a moment, and thrown away.
+// If a socket is closed with unread data, the system drops the last writes. So the rest of a refused body is read for a
+// moment and discarded.
 void Connection::drain(bool ok) {
     if (!ok || ahead_.size() >= unread_) return;
     unread_ -= ahead_.size();

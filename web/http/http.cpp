@@ -19,7 +19,7 @@ class HttpServer::Implementation {
         HttpOptions& o = service_.options;
         check(is_loopback(o.host) || !o.keys.empty() || o.insecure,
               "serve: on {} anybody who reaches this machine may use the models: give keys, or say --insecure", o.host);
-        // A system without /etc/hosts does not know it, and others may take it for ::1 alone.
+        // A system without /etc/hosts does not resolve localhost, and others may resolve it to ::1 alone.
         const std::string host = o.host == "localhost" ? "127.0.0.1" : o.host;
         try {
             const auto found = tcp::resolver(service_.io).resolve(host, std::to_string(o.port), tcp::resolver::passive);
@@ -40,7 +40,7 @@ class HttpServer::Implementation {
                 try {
                     service_.io.run();
                     more = false;
-                } catch (const std::exception&) {  // no memory for a connection, which is closed
+                } catch (const std::exception&) {  // out of memory for a connection, which is closed
                 }
             }
         });
@@ -64,7 +64,7 @@ class HttpServer::Implementation {
             acceptor_.close();
             for (Connection* const connection : service_.connections) connection->cut();
         });
-        while (!none_open()) wait_until(none_open, kMoment);  // of handlers
+        while (!none_open()) wait_until(none_open, kMoment);  // wait for handlers
         work_.reset();
         thread_.join();
     }
@@ -76,17 +76,17 @@ class HttpServer::Implementation {
             if (!error) {
                 try {
                     begin(std::move(socket));
-                } catch (const std::exception&) {  // no memory: it is closed
+                } catch (const std::exception&) {  // out of memory: the socket is closed
                 }
                 return accept();
             }
-            retry_.expires_after(std::chrono::milliseconds(10));  // no file is left for it
+            retry_.expires_after(std::chrono::milliseconds(10));  // out of file descriptors
             retry_.async_wait([this](const boost::system::error_code&) { accept(); });
         });
     }
 
     void begin(tcp::socket socket) {
-        constexpr std::size_t kMostRefused = 256;  // at once; more are closed without an answer
+        constexpr std::size_t kMostRefused = 256;  // at once; more are closed without a response
         if (service_.connections.size() >= service_.options.max_connections + kMostRefused) return;
         boost::system::error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);

@@ -8,7 +8,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-constexpr std::uint32_t kMaxHead = 32 << 10;  // bytes; of a chunk, too
+constexpr std::uint32_t kMaxHead = 32 << 10;  // bytes, also for the head of a chunk
 constexpr std::size_t kMaxTarget = 1024;      // bytes of a path and its query
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
@@ -51,7 +51,7 @@ std::string lower(std::string_view text) {
 
 RequestParser::RequestParser(std::size_t max_body) : max_body_(max_body) {
     parser_.header_limit(kMaxHead);
-    parser_.body_limit(UINT64_MAX);  // not before the head has been checked
+    parser_.body_limit(UINT64_MAX);  // no limit until the head is checked
 }
 
 bool RequestParser::read_head(std::string& bytes) {
@@ -72,7 +72,7 @@ bool RequestParser::read_body(std::string& bytes) {
 }
 
 void RequestParser::read(std::string& bytes) {
-    if (parser_.is_done()) return;  // the rest is the next request
+    if (parser_.is_done()) return;  // the rest belongs to the next request
     boost::system::error_code error;
     bytes.erase(0, parser_.put(boost::asio::buffer(bytes), error));
     if (error == http::error::header_limit) throw HttpError(431, "the headers of the request are too long");
@@ -81,7 +81,7 @@ void RequestParser::read(std::string& bytes) {
         throw HttpError(400, "the request is not as HTTP/1.1 has it: " + error.message());
 }
 
-// Beast leaves to us which encodings, methods and numbers of headers there are.
+// Checks what Beast does not: encodings, methods, and the number of headers.
 void RequestParser::take_head() {
     const auto& head = parser_.get();
     if (head.count(http::field::host) > 1) throw HttpError(400, "Host: one is required");

@@ -32,7 +32,7 @@ std::string machine_name() {
     return gethostname(name, sizeof name - 1) == 0 ? lower(name) : "";
 }
 
-// Only a name can be made to point here, an address cannot.
+// An attacker can make a name point here, but not an address.
 bool is_own_name(const HttpOptions& options, const std::string& host) {
     if (is_loopback(host) || contains(options.allow_hosts, host)) return true;
     return !is_loopback(options.host) && (is_ip_address(host) || host == lower(options.host) || host == machine_name());
@@ -40,7 +40,7 @@ bool is_own_name(const HttpOptions& options, const std::string& host) {
 
 std::string shortened(const std::string& text) { return text.substr(0, 100); }
 
-// The key of `Authorization: Bearer KEY`; "" of other schemes.
+// The key of `Authorization: Bearer KEY`; "" for other schemes.
 std::string bearer_key(const HttpRequest& request) {
     const std::string text = request.header("authorization");
     const std::size_t key = text.find_first_not_of(" \t", 7);

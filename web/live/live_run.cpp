@@ -13,14 +13,14 @@
 namespace inkling::web {
 namespace {
 
-constexpr std::size_t kMostWaiting = 8, kMaxBody = 64 << 10;  // a prompt of a small model is short
+constexpr std::size_t kMostWaiting = 8, kMaxBody = 64 << 10;  // prompts of small models are short
 
 HttpServer server_at(const std::string& address, const std::vector<std::string>& allow_hosts) {
     const auto [host, port] = parse_address(address);
     return HttpServer({.host = host, .port = port, .insecure = true, .allow_hosts = allow_hosts, .max_body = kMaxBody});
 }
 
-// Of the validation part, whole characters of as many tokens as a small picture shows.
+// The beginning of the validation part: whole characters of as many tokens as a small picture shows.
 std::string beginning_of(const train::TrainingLoop& loop, const data::Tokenizer& tokenizer) {
     constexpr std::size_t kTokens = 24;
     const data::TokenView text = loop.text().val.empty() ? loop.text().train : loop.text().val;
@@ -112,8 +112,8 @@ void LiveRun::drop(std::size_t number) {
     waiting_ = wanted_.size();
 }
 
-// At most one request a step, and after one that took t seconds the next of its kind t / part later: training has the
-// rest of the time, however many ask.
+// Serves at most one request per step. After one that took t seconds, the next of its kind waits until t / part after
+// its start, so that training keeps the rest of the time however many clients ask.
 void LiveRun::step_done(train::TrainingLoop& loop) {
     if (waiting_.load(std::memory_order_relaxed) == 0) return;
     const double start = seconds_now();
@@ -159,7 +159,7 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
     try {
         data = web::run_data(run_, {.cursor = cursor_of(request)});
         if (finished) data.update(web::run_facts(run_));
-    } catch (const BadInput& e) {  // before the first step has been written
+    } catch (const BadInput& e) {  // the first step is not written yet
         throw HttpError(503, e.what());
     }
     data["ended"] = finished;
@@ -175,7 +175,7 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
 void LiveRun::finish() {
     std::unique_lock lock(mutex_);
     finished_ = true;
-    if (seconds_now() - asked_ > 10) return;  // nobody looks on
+    if (seconds_now() - asked_ > 10) return;  // no page is open
     told_.wait_for(lock, std::chrono::seconds(3), [&] { return told_end_; });
 }
 

@@ -32,13 +32,13 @@ std::vector<std::string> runs_in(const fs::path& folder) {
         try {
             if (formats::find_invalid_utf8(name) == std::string::npos && train::holds_run(folder / name))
                 names.push_back(name);
-        } catch (const std::exception&) {  // a folder without permission, a link to itself
+        } catch (const std::exception&) {  // no permission, or a link to itself
         }
     }
     return names;
 }
 
-// The run of that name: one that is there, whatever the name says.
+// The run of this name. Only the names of existing runs are accepted, so no name leads out of the folder.
 fs::path run_at(const fs::path& folder, const std::string& name) {
     const auto names = runs_in(folder);
     if (std::find(names.begin(), names.end(), name) == names.end()) throw not_found("there is no run " + name);
@@ -46,13 +46,13 @@ fs::path run_at(const fs::path& folder, const std::string& name) {
 }
 
 Json list_of_runs(const fs::path& folder) {
-    constexpr std::size_t kPoints = 500;  // of each
+    constexpr std::size_t kPoints = 500;  // per run
     std::vector<Json> runs;
     for (const std::string& name : runs_in(folder)) {
         try {
             runs.push_back(web::run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
             runs.back().erase("samples");
-        } catch (const std::exception&) {  // it has gone in the meantime, or part of it cannot be read
+        } catch (const std::exception&) {  // it was removed meanwhile, or part of it is unreadable
         }
     }
     web::sort_best_first(runs);
@@ -79,7 +79,7 @@ std::string cursor_of(const HttpRequest& request) {
 }
 
 Json heads_of(const fs::path& run, const std::string& prompt) {
-    constexpr std::uint64_t kLargest = 500'000'000;  // parameters: the model is read for this alone
+    constexpr std::uint64_t kLargest = 500'000'000;  // parameters; the model is loaded only for this
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     if (train::find_checkpoints(run).empty()) return {{"prompt", ""}, {"heads", nullptr}};
@@ -135,7 +135,7 @@ void add_runs(HttpServer& server, const fs::path& folder) {
         if (!request.path.ends_with(kHeads)) throw not_found("nothing is at " + request.path);
         const std::string name =
             request.path.substr(kRunData.size(), request.path.size() - kRunData.size() - kHeads.size());
-        set_threads(1);  // of this thread: texts that are being written need the processors
+        set_threads(1);  // for this thread: text generation needs the processors
         return json_response(heads_of(run_at(folder, name), prompt_of(request)));
     });
 }

@@ -1,4 +1,4 @@
-// The pages of the server: the playground at /, and those about runs.
+// The server's pages: the playground at /, and the pages about runs.
 #include "web/api/api.h"
 #include "web/live/page_routes.h"
 

@@ -1,4 +1,4 @@
-// The layout: a title with the legend, then one heatmap after another, each with its name and token labels.
+// The layout: a title with the legend, then the heatmaps, each with its name and token labels.
 #include "web/pictures/attention_picture.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr double kSmallestLabel = 9, kLargestLabel = 14;
 constexpr Colour kFaint = {95, 99, 104}, kFrame = {189, 193, 198};
 using Anchor = Surface::Anchor;
 
-// The text, or as much of its beginning as fits with "…" behind it.
+// Cuts a text that is too wide, and ends it with "…".
 std::string shorten(const Surface& surface, const std::string& text, double size, double max_width) {
     if (surface.text_width(text, size) <= max_width) return text;
     std::string kept, shorter;
@@ -28,18 +28,18 @@ std::string shorten(const Surface& surface, const std::string& text, double size
 }
 
 struct Layout {
-    double cell;         // side of a square
+    double cell;         // side of a cell
     double label;        // size of the token labels
-    std::size_t stride;  // every how many tokens one is labelled
-    bool upwards;        // key labels stand upright, because they are too wide for their columns
+    std::size_t stride;  // one of this many tokens has a label
+    bool upwards;        // key labels are rotated, because they are too wide for their columns
     double left, top;    // room for query and key labels
     double name;         // size of a heatmap's name
-    double header;       // how many times as large as in a small picture the title and the legend are
+    double header;       // size of the title and the legend, relative to a small picture
     double header_height;
-    std::vector<std::string> tokens;  // as they are written
+    std::vector<std::string> tokens;  // labels, shortened to fit
 };
 
-// As large as a screen shows well: a head alone may take 1,200 pixels, all heads of a layer 2,200.
+// Fits a screen: a head alone takes up to 1,200 pixels, all heads of a layer 2,200.
 Layout lay_out(const Surface& surface, const AttentionMap& map, bool alone) {
     const double count = static_cast<double>(map.tokens.size());
     Layout layout{};
@@ -110,7 +110,7 @@ void draw(Surface& surface, const AttentionMap& map, std::optional<HeadIndex> on
     const std::size_t rows = only ? 1 : map.layers, columns = only ? 1 : map.heads;
     const double side = layout.cell * static_cast<double>(map.tokens.size());
     const double width = layout.left + side, height = layout.name + 8 + layout.top + side;
-    const double narrowest = 560 * layout.header;  // for the header
+    const double narrowest = 560 * layout.header;  // room for the header
     const double across = std::max(narrowest, 2 * kMargin + static_cast<double>(columns) * (width + kGap) - kGap);
     surface.resize(across, layout.header_height + static_cast<double>(rows) * (height + kGap) - kGap + kMargin);
     draw_header(surface, map, layout.header, across - 2 * kMargin);

@@ -31,7 +31,7 @@ std::vector<Point> points_of(const Json& run, const char* key) {
     return points;
 }
 
-// Of more points than there is room for, the means of neighbours.
+// Averages neighbours if there are more points than there is room for.
 std::vector<Point> thinned(const std::vector<Point>& points) {
     constexpr std::size_t kMost = 350;
     const std::size_t every = (points.size() + kMost - 1) / kMost;
@@ -47,14 +47,14 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
     return result;
 }
 
-// In nats per token; NaN: not known. The text's bytes per token follow from the two units of its validation loss.
+// In nats per token; NaN if unknown. The text's bytes per token follow from the two units of its validation loss.
 double floor_of(const Json& run) {
     const auto losses = points_of(run, "val_loss"), bits = points_of(run, "bits_per_byte");
     if (!run.contains("floor") || losses.empty() || bits.empty()) return std::numeric_limits<double>::quiet_NaN();
     return run["floor"].get<double>() * losses.back().y / (bits.back().y * std::log(2.0));
 }
 
-// Steps that are 1, 2 or 5 times a power of 10, about five of them.
+// The distance of the ticks: 1, 2 or 5 times a power of 10, for about five ticks.
 double tick_of(double last) {
     const double power = std::pow(10, std::floor(std::log10(std::max(1.0, last) / 4)));
     for (const double times : {1.0, 2.0, 5.0})
@@ -62,7 +62,7 @@ double tick_of(double last) {
     return power * 10;
 }
 
-// Losses that are named: 1, 2 and 5 times powers of 10; of a narrow range, even steps.
+// The labelled losses: 1, 2 and 5 times powers of 10; even steps in a narrow range.
 std::vector<double> levels(double low, double high) {
     std::vector<double> found;
     for (double power = 1e-6; power < 1e7; power *= 10)

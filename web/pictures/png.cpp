@@ -14,7 +14,7 @@ namespace {
 class Png : public Surface {
   public:
     void resize(double width, double height) override {
-        constexpr double kSharp = 5000, kMaxPixels = 120e6;  // width up to which density is 2; width * height
+        constexpr double kSharp = 5000, kMaxPixels = 120e6;  // pixels: the largest width at density 2; width * height
         density_ = 2 * width <= kSharp ? 2 : 1;
         width_ = static_cast<std::ptrdiff_t>(std::ceil(width * density_));
         height_ = static_cast<std::ptrdiff_t>(std::ceil(height * density_));
@@ -106,8 +106,8 @@ class Png : public Surface {
     std::ptrdiff_t row(double y) const { return std::clamp<std::ptrdiff_t>(std::lround(y * density_), 0, height_); }
     std::vector<Colour>::iterator at(std::ptrdiff_t x, std::ptrdiff_t y) { return pixels_.begin() + y * width_ + x; }
 
-    // A line with round ends. A pixel is covered by as much of a disc at its centre as lies within the line; it is only
-    // ever darkened, so that lines may meet.
+    // A line with round ends. A pixel's cover is the part of a disc at its centre that lies within the line. Pixels
+    // only ever get darker, so that lines can meet.
     void draw_line(const Stroke& s, double radius, Colour colour) {
         const double dx = s.x1 - s.x0, dy = s.y1 - s.y0, length2 = std::max(1e-9, dx * dx + dy * dy),
                      reach = radius + 1;
@@ -130,7 +130,7 @@ class Png : public Surface {
         }
     }
 
-    double density_ = 1;  // pixels of the file for one of the layout
+    double density_ = 1;  // pixels of the file per pixel of the layout
     std::ptrdiff_t width_ = 0, height_ = 0;
     std::vector<Colour> pixels_;
 };

@@ -127,7 +127,7 @@ constexpr Glyph kSigns[] = {
     {U'»', "H\\KLQRKX RSLYRSX"},         {U'␣', "H\\JVJ[Z[ZV"},  // an open box
     {U'↵', "F^ZJZTJT RNOJTNY"},                                  // down, and back to the left
     {U'⇥', "F^HQXQ RSLXQSV RZLZV"},                              // an arrow to a bar
-    {U'◌', "H\\QMSM RMQMS RWQWS RQWSW"},                         // where an accent's letter is missing
+    {U'◌', "H\\QMSM RMQMS RWQWS RQWSW"},                         // stands for the missing letter of an accent
 };
 
 // Marks above a letter, y counted from its top; then which letters have which.
@@ -147,9 +147,9 @@ constexpr Accented kAccented[] = {
 };
 constexpr std::u32string_view kTypographic = U"‘’“”–—−", kPlain = U"''\"\"---";
 
-// Appends strokes in a glyph's notation, those above `ceiling` left out.
+// Appends strokes in a glyph's notation, except those above `ceiling`.
 void append(StrokeText& text, const char* points, double x, double y, double scale = 1, double ceiling = -100) {
-    constexpr double kMiddle = -1.5;  // of a capital
+    constexpr double kMiddle = -1.5;  // middle of a capital
     bool down = false;
     double from_x = 0, from_y = 0;
     for (; points[0] && points[1]; points += 2) {
@@ -163,7 +163,7 @@ void append(StrokeText& text, const char* points, double x, double y, double sca
     }
 }
 
-// The centre's distance from the left edge; moves the end of the text past the glyph.
+// Moves the end of the text past the glyph; returns the distance of its centre from the left edge.
 double advance(StrokeText& text, const char* glyph, double scale = 1) {
     const double centre = text.width - (glyph[0] - 'R') * scale;
     text.width = centre + (glyph[1] - 'R') * scale;
@@ -188,14 +188,14 @@ bool append_accented(StrokeText& text, char32_t c) {
         if (at == letters.npos) continue;
         const char* const base = glyph_of(static_cast<unsigned char>(bases[at]));
         const double top = bases[at] >= 'a' ? -5 : -12, x = advance(text, base);
-        append(text, base + 2, x, 0, 1, top);  // without the dot of an i
+        append(text, base + 2, x, 0, 1, top);  // leaves out the dot of an i
         append(text, mark, x, mark == kCedilla ? 0 : top);
         return true;
     }
     return false;
 }
 
-// Half of the digits above the other half, in a box.
+// Draws a number in a box, half of its digits above the other half.
 void append_number(StrokeText& text, char32_t c) {
     std::string digits = fmt::format("{:04X}", static_cast<std::uint32_t>(c));
     if (digits.size() % 2) digits.insert(digits.begin(), '0');

@@ -1,5 +1,5 @@
-// Pictures as SVG. A heatmap is one path for each of 64 colours, runs of equal squares joined: a fraction of the size
-// of a rectangle for every weight.
+// Pictures as SVG. A heatmap is one path for each of 64 colours and joins runs of equal squares: a fraction of the size
+// of one rectangle per weight.
 #include <cmath>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 std::string hex(Colour c) { return fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue); }
 
-// At most two decimals, none where there are none.
+// At most two decimals, without trailing zeros.
 std::string number(double x) { return fmt::format("{}", std::round(x * 100) / 100); }
 std::string tenth(double x) { return fmt::format("{}", std::round(x * 10) / 10); }
 
@@ -20,7 +20,7 @@ class Svg : public Surface {
   public:
     explicit Svg(std::string_view title) : title_(title) {}
 
-    // As wide as the window, but no larger than it was drawn, and no higher than the window.
+    // Scales to the window's width, but not beyond the drawn size or the window's height.
     void resize(double width, double height) override {
         body_ = fmt::format(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"100%\" "
@@ -75,7 +75,7 @@ class Svg : public Surface {
         constexpr const char* kAnchors[] = {"start", "middle", "end"};
         std::string attributes = fmt::format("font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"", number(how.size),
                                              kAnchors[static_cast<int>(how.anchor)], hex(how.colour));
-        // The baseline lies about a third of the size below the middle; dominant-baseline is not everywhere.
+        // The baseline lies about a third of the size below the middle; not every program supports dominant-baseline.
         if (how.upwards) {
             attributes += fmt::format(" transform=\"translate({} {}) rotate(-90)\"", number(how.x + how.size * 0.35),
                                       number(how.y));
@@ -85,7 +85,7 @@ class Svg : public Surface {
         body_ += fmt::format("<text {}>{}</text>\n", attributes, escape_markup(what));
     }
 
-    // Wide characters, as those of Chinese, are about as wide as high.
+    // Wide characters, such as Chinese, are about as wide as high.
     double text_width(std::string_view text, double size) const override {
         double width = 0;
         for (std::size_t at = 0; at < text.size();) width += formats::next_code_point(text, at) < 0x1100 ? 0.61 : 1.0;

@@ -8,7 +8,7 @@
 namespace inkling::web {
 namespace {
 
-// Characters that show nothing, or that change what is beside them.
+// Characters that are invisible or change their neighbours.
 bool is_hidden(char32_t c) {
     return (c >= 0x80 && c <= 0xA0) || c == 0xAD || c == 0x61C || (c >= 0x2000 && c <= 0x200F) ||
            (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) || c == 0x3000 || c == 0xFEFF ||
@@ -29,7 +29,7 @@ void append_visible(std::string& text, char32_t c) {
     } else if (is_hidden(c)) {
         text += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c));
     } else {
-        if (c >= 0x300 && c <= 0x36F) text += "◌";  // accents need something to sit on
+        if (c >= 0x300 && c <= 0x36F) text += "◌";  // an accent needs a base
         formats::append_utf8(text, c);
     }
 }
@@ -53,7 +53,7 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
                            std::string_view prompt, std::optional<HeadIndex> only) {
     check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text");
     const std::size_t context = model.config.block_size;
-    std::vector<std::int32_t> tokens;  // as many as can be shown
+    std::vector<std::int32_t> tokens;  // at most the context
     std::size_t length = 0;
     tokenizer.encode_parts(prompt, [&](std::span<const std::int32_t> more, std::size_t) {
         length += more.size();
@@ -63,7 +63,7 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
                     context);
     IdArray ids({1, length}, 0);
     std::copy(tokens.begin(), tokens.end(), ids.data());
-    std::vector<Tensor<float>> weights;  // of each layer (1, H, T, T)
+    std::vector<Tensor<float>> weights;  // per layer (1, H, T, T)
     const NoGrad no_grad;
     model.hidden(ids, {.weights = &weights});
 

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// In base64; null for a head that was not asked for.
+// Positions as bytes in base64; null for a head that was not requested.
 Json positions(const AttentionMap& map, std::span<const float> weights) {
     if (weights.empty()) return nullptr;
     std::string bytes;
@@ -45,7 +45,7 @@ std::string attention_page(const AttentionMap& map, HeadIndex first) {
 std::string attention_json(const AttentionMap& map) {
     const Json head = {{"model", map.model}, {"tokens", map.tokens}, {"layers", map.layers}, {"heads", map.heads}};
     std::string text = formats::json_text(head);
-    text.back() = ',';  // the object goes on; floats are written shorter here than as the doubles of the JSON library
+    text.back() = ',';  // the object continues; the JSON library would write floats as longer doubles
     text += "\"weights\":[";
     const std::size_t count = map.tokens.size();
     for (std::size_t i = 0; i < map.layers * map.heads; ++i) {

@@ -23,14 +23,14 @@ std::string_view part(std::string_view name) {
     throw Error(fmt::format("there is no part of a page called {}", name));
 }
 
-// heads.js is a function, so that heads can be shown anew.
+// heads.js becomes a function, so that a page can show heads again.
 std::string script(std::string_view name) {
     if (name != "heads.js") return std::string(part(name));
     return fmt::format("\"use strict\";\nfunction show_heads(data) {{\n{}{}{}}}\n", part("heads_data.js"),
                        part("heads_map.js"), part("heads.js"));
 }
 
-// As the policy names an inline style or script.
+// The hash that names an inline style or script in the Content-Security-Policy.
 std::string hash(const std::string& text) {
     return fmt::format(" 'sha256-{}'", formats::base64(formats::sha256(text)));
 }

@@ -2,7 +2,7 @@
 // file, or as a server's page that links its styles and scripts. Both show the data of one JSON object, and no text of
 // it ever becomes HTML.
 //   write_file_atomic("report.html", page_file(kRunPage, "my run", data));
-//   response.set_content(page_served(kRunPage, "my run", data), "text/html; charset=utf-8");
+//   return {.type = "text/html; charset=utf-8", .body = page_served(kRunPage, "my run", data)};
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kColumns[] = {"step",      "loss",  "val_loss", "bits_per_byte", "lr",
                                     "grad_norm", "tok_s", "train_s",  "elapsed_s"};
 
-// Columns of the lines; of more than `max_points`, those with an evaluation, the first, the last, and every so many.
+// The lines as columns. Thins more than `max_points` lines to every nth, the last, and those with an evaluation.
 Json columns(const std::vector<Json>& lines, std::size_t max_points) {
     Json result = Json::object();
     for (const char* key : kColumns) result[key] = Json::array();
@@ -43,7 +43,7 @@ Json columns(const std::vector<Json>& lines, std::size_t max_points) {
     return result;
 }
 
-// What `read` returns; null, with a note, when the file is damaged or missing.
+// Returns read(); if the file is damaged or missing, adds a note and returns null.
 template <class Read>
 Json or_note(Json& notes, const Read& read) {
     try {
@@ -95,7 +95,7 @@ Json tokenizer_of(const fs::path& run) {
 }
 
 Json card_of(const fs::path& run) {
-    if (!formats::is_there(run / "run.json")) return nullptr;  // of an older version
+    if (!formats::is_there(run / "run.json")) return nullptr;  // a run of an older version
     auto card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
     check<BadInput>(card.is_object(), "{}: is no JSON object", (run / "run.json").string());
     if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");
@@ -162,7 +162,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
 
 namespace {
 
-// The lowest of a column; NaN when it has no number.
+// The lowest number of a column; NaN if it has none.
 double lowest(const Json& run, const char* key) {
     double result = std::numeric_limits<double>::quiet_NaN();
     for (const Json& value : run["metrics"][key])
@@ -196,7 +196,7 @@ std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std:
         all.erase(0, all.find_first_not_of("\n"));
         all.resize(std::min(all.size(), kBytes));
         all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
-        std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens: a mark is not cut
+        std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens, so that no special token is cut
         if (ids.size() > std::min(kTokens, context)) {
             ids.resize(std::min(kTokens, context));
             all = tokenizer.decode(ids);

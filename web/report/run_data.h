@@ -1,4 +1,4 @@
-// The data of a run's page, as JSON, read from the run's folder. The run may still be going on: incomplete lines are
+// The data of a run's page, as JSON, read from the run's folder. The run may still be training: incomplete lines are
 // skipped until they are complete.
 //   const auto run = run_data("runs/mine");
 //   const auto more = run_data("runs/mine", run["cursor"]);   // what was added since

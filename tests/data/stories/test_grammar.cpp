@@ -1,4 +1,4 @@
-// The walks over a grammar, on grammars small enough to be worked out by hand.
+// The walks over a grammar, on grammars small enough to work out by hand.
 #include "data/stories/grammar.h"
 
 #include <cmath>
@@ -39,7 +39,7 @@ TEST_CASE("story grammar: a variable is free at first and keeps its value", "[da
     CHECK(grammar_entropy(g).mean_chars == Approx((11 + 22) / 2.0 + 2));
 }
 
-// {pet} is mentioned first in one story of four, and again at the end of all of them.
+// One story of four mentions {pet} early; all mention it at the end.
 TEST_CASE("story grammar: a variable that may have been mentioned before", "[data][stories]") {
     const auto g =
         compile_grammar({{"story", {{1, "<start>{pet}"}}}, {"start", {{3, ""}, {1, "{pet} {name} "}}}}, people);

@@ -1,4 +1,4 @@
-// What the `tokenizers` library makes of some texts (tests/reference/bpe.json), and random bytes and text.
+// Texts encoded by the `tokenizers` library (tests/reference/bpe.json), and random bytes and text.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,13 +21,13 @@ inline const nlohmann::json& bpe_reference() {
 
 inline std::vector<std::string> reference_texts() { return bpe_reference()["texts"].get<std::vector<std::string>>(); }
 
-// A tokenizer of 400 tokens, which the library trained.
+// A tokenizer of 400 tokens that the library trained.
 inline const data::BpeTokenizer& small_tokenizer() {
     static const auto read = data::parse_tokenizer(bpe_reference()["tokenizer"].dump(), "bpe.json");
     return dynamic_cast<const data::BpeTokenizer&>(*read);
 }
 
-// GPT-2's own vocabulary, where the machine has it beside the checkout; else the test ends as skipped.
+// GPT-2's own vocabulary, if the machine has it beside the checkout; else skips the test.
 inline const data::Tokenizer& gpt2_tokenizer() {
     const std::filesystem::path path = tests_path("../../shared/data/gpt2");
     if (!std::filesystem::exists(path)) SKIP_TEST(path.string() << " is not here");
@@ -47,7 +47,7 @@ inline std::string random_bytes(Random& random, std::size_t size) {
     return bytes;
 }
 
-// Characters of many kinds, those on which splits turn more often.
+// Characters of many kinds, more often those that matter for splits.
 inline std::string random_text(Random& random, std::size_t characters) {
     static const std::u32string often =
         U"abcXYZ  ''\n\t09.,!?-srtvemld\r\v\f\x85\xA0\u3000\u2028\u180E\u200B\u00E9\u00DF\u0301\u0436\u03BB\u05E9"
@@ -61,7 +61,7 @@ inline std::string random_text(Random& random, std::size_t characters) {
     return text;
 }
 
-// The random texts of make_bpe_reference.py, one after the other.
+// Generates the random texts of make_bpe_reference.py, one by one.
 class ReferenceTexts {
   public:
     std::string next() {

@@ -1,4 +1,4 @@
-// tokenizer.json of byte-level BPE: what is refused, by name, in one line.
+// tokenizer.json of byte-level BPE: errors name the cause in one line.
 #include "data/tokenizers/json/bpe_json.h"
 
 #include <functional>
@@ -25,7 +25,7 @@ std::string message(const std::string& text) {
     return what;
 }
 
-// The message that the reference file is refused with after a change; "" when it is read.
+// The error message for the reference file after a change; "" if it is read.
 std::string refusal(const std::function<void(json&)>& change) {
     json j = whole();
     change(j);

@@ -81,8 +81,8 @@ TEST_CASE("BPE: tiny Shakespeare by GPT-2's vocabulary", "[data][bpe]") {
 
 namespace {
 
-// 100,000 texts of letters of 24 scripts, emoji, combining marks, tabs, line ends and any other character; `hashes` has
-// one for each thousand of them.
+// Checks 100,000 texts with letters of 24 scripts, emoji, combining marks, tabs, line ends and any other character;
+// `hashes` has one hash per thousand texts.
 void check_random_texts(const Tokenizer& t, const json& hashes) {
     ReferenceTexts texts;
     for (std::size_t thousand = 0; thousand < 100; ++thousand) {
@@ -131,7 +131,7 @@ TEST_CASE("BPE: the ids of a large text do not depend on threads", "[data][bpe]"
     omp_set_num_threads(4);
     CHECK(small_tokenizer().encode(text) == alone);
     omp_set_num_threads(threads);
-    // and neither on where it is cut
+    // nor on where it is cut
     std::vector<std::int32_t> piecewise;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = gpt2_safe_cut(text, at + 5000);

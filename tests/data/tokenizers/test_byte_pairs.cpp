@@ -12,7 +12,7 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-// Ids 0 to 255 are the bytes.
+// Byte pairs with the bytes as ids 0 to 255.
 BytePairs pairs(const std::vector<Merge>& merges) {
     std::array<std::int32_t, 256> bytes;
     for (std::size_t b = 0; b < 256; ++b) bytes[b] = static_cast<std::int32_t>(b);
@@ -72,7 +72,7 @@ TEST_CASE("byte pairs: short and long way agree on random merges", "[data][bpe]"
     }
 }
 
-// Merges of any kind, in any order: a trained vocabulary is far tamer.
+// Merges of any kind, in any order, far wilder than those of a trained vocabulary.
 std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
     std::vector<Merge> merges;
     const auto count = static_cast<std::int32_t>(1 + testing::below(random, 40));
@@ -89,7 +89,7 @@ std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
     return merges;
 }
 
-// At random, or over and over the same, or nearly so.
+// Random, repetitive or nearly repetitive letters.
 std::string random_piece(testing::Random& random, std::size_t letters) {
     const auto letter = [&] { return static_cast<char>('a' + testing::below(random, letters)); };
     std::string period, piece;
@@ -121,7 +121,7 @@ TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has wh
 }
 
 TEST_CASE("byte pairs: a window is enough for tokens as they are learned", "[data][bpe]") {
-    // hundreds of thousands of bytes in one piece: of these merges no window has to grow, so that memory stays small
+    // hundreds of thousands of bytes in one piece: with these merges no window must grow, so memory stays small
     std::vector<Merge> doubled;
     for (std::int32_t i = 0; i < 8; ++i) doubled.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i, 256 + i});
     const BytePairs p = pairs(doubled);

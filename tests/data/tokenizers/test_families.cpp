@@ -38,7 +38,7 @@ std::uint64_t fnv_of(std::string_view bytes, std::uint64_t hash = fnv({})) {
     return hash;
 }
 
-// The hash of the characters for which `is_member` holds, as of all characters in the order of code points.
+// The hash of all characters for which `is_member` holds, in the order of code points.
 template <class IsMember>
 std::string members(const IsMember& is_member) {
     std::uint64_t hash = fnv({});

@@ -28,7 +28,7 @@ PreTokenizerSpec splits(std::vector<PatternSpec> patterns, ByteLevelStep last = 
     return spec;
 }
 
-// By the pattern alone.
+// Splits only by the pattern.
 Pieces by_pattern(std::string_view text) {
     static const Regex regex(pcre2_pattern(gpt2_pattern));
     Regex::Scan scan(regex);
@@ -60,7 +60,7 @@ TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe][unsanitize
         const std::string text = testing::random_text(random, 1 + testing::below(random, 60));
         REQUIRE(pieces_of(text) == by_pattern(text));
     }
-    // every ASCII string of 3 characters from those that matter
+    // every string of 3 of the ASCII characters that matter
     const std::string signs = "ab' \n\t1.!sltrevmd";
     for (const char a : signs)
         for (const char b : signs)
@@ -158,7 +158,7 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     CHECK_THROWS_WITH(pieces_of(words, spec),
                       ContainsSubstring("the pattern cannot split this text: it takes more than"));
     CHECK(pieces_of("ab1 c", spec) == Pieces{"ab", "1", " c"});
-    // it is of the text, not of a scan: what is left of one text is not the next one's
+    // the budget belongs to a text, not to a scan: the rest of one text's budget does not go to the next
     const PreTokenizer pre(spec);
     PreTokenizer::Scan scan(pre);
     for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", true, [](std::string_view) {});

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-// The message that a character tokenizer is refused with after a change; "" when it is read.
+// The error message for a character tokenizer after a change; "" if it is read.
 std::string refusal(const std::function<void(json&)>& change) {
     json j = json::parse(CharTokenizer::from_text("abc").to_json());
     change(j);
@@ -44,7 +44,7 @@ TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
 }
 
 TEST_CASE("tokenizer.json: parts of files from before there was a type are told by their keys", "[data]") {
-    // as tokenizers 0.23 reads them; of other kinds it requires the type
+    // as in tokenizers 0.23, which requires the type of other kinds
     json typed = {
         {"added_tokens", json::array()},
         {"normalizer",
@@ -104,7 +104,7 @@ TEST_CASE("tokenizer.json: a folder with SentencePiece's file alone says how to 
 }
 
 TEST_CASE("tokenizer.json: characters with byte fallback have the ids and texts of `tokenizers`", "[data]") {
-    // tests/reference/make_char_reference.py, which asks transformers too
+    // made with transformers by tests/reference/make_char_reference.py
     const auto reference = json::parse(formats::read_file(inkling::testing::tests_path("reference/characters.json")));
     const auto text = reference["text"].get<std::string>();
     const auto made = CharTokenizer::from_texts(std::vector<std::string_view>{text}, ByteFallback::always);

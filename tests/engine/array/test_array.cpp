@@ -1,4 +1,4 @@
-// Array: shapes, views over one buffer, copies, counted writes, and life as an xtensor expression.
+// Array: shapes, views over one buffer, copies, counted writes, and use in xtensor expressions.
 #include "engine/array/array.h"
 
 #include <xtensor/xview.hpp>
@@ -19,7 +19,7 @@ Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
     return a;
 }
 
-// A random way of cutting n into axes.
+// A random shape with n elements.
 Shape random_factors(std::size_t n, std::uint64_t seed) {
     Shape shape;
     for (std::uint64_t i = 0; n > 1 || i < 2; ++i) {

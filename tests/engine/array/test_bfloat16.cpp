@@ -1,4 +1,4 @@
-// bfloat16: rounding to nearest with ties to even, arrays in any layout, and products of it.
+// bfloat16: rounding to nearest with ties to even, arrays in any layout, and products.
 #include "engine/array/bfloat16.h"
 
 #include "engine/array/gemm.h"

@@ -1,4 +1,4 @@
-// The buffer pool: alignment, reuse, statistics, and that a training step in a steady state takes nothing more from the
+// The buffer pool: alignment, reuse, statistics, and that training in a steady state takes no more memory from the
 // system.
 #include "engine/array/buffer_pool.h"
 

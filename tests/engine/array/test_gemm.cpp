@@ -1,5 +1,5 @@
-// Matrix products: by hand, the float kernel against the plain loop in double on many shapes and layouts, and the same
-// bits with any number of threads.
+// Matrix products: known values, the float kernel against the plain loop in double on many shapes and layouts, and the
+// same bits with any number of threads.
 #include "engine/array/gemm.h"
 
 #include "tests/engine/helpers.h"
@@ -51,7 +51,7 @@ Array<T> magnitude(const Array<T>& a) {
     return xt::abs(a);
 }
 
-// The worst error over the sum of the magnitudes of what was added, which is what rounding is relative to.
+// The worst error relative to the sum of the terms' magnitudes, as rounding errors are.
 double worst_error(const Array<float>& actual, const Array<double>& expected, const Array<double>& size) {
     double worst = 0;
     const Array<float> a = actual.contiguous();
@@ -217,7 +217,7 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine][slow]") {
             gemm(a, b, rounded, {.round = true});
             return std::vector{c, sum, rounded};
         };
-        // Of many threads the pieces are smaller, B is packed in pieces of K, and more of K at a time.
+        // With many threads the pieces are smaller, B is packed in pieces of K, and more of K at a time.
         check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), products, {2, 3, 5, 7, 8, 16, 61});
     }
     const Array<float> q = random_array<float>({6, 8, 128, 48}, 3), k = random_array<float>({6, 8, 128, 48}, 4);

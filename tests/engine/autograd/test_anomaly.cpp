@@ -1,5 +1,5 @@
-// The first value that is not finite is named (A1): the op, the part of the model, the element, and how large its
-// inputs were; in forward and in backward.
+// Anomaly detection names the first value that is not finite: the op, the part of the model, the element, and the size
+// of its inputs; in forward and in backward.
 #include "engine/autograd/anomaly.h"
 
 #include <thread>
@@ -17,7 +17,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// What f() throws as an Anomaly; "": nothing.
+// The message of the Anomaly that f() throws; "" if it throws none.
 template <class F>
 std::string anomaly_of(const F& f) {
     const DetectAnomaly detect;
@@ -80,7 +80,7 @@ TEST_CASE("anomaly: the backward that gives the first gradient that is not finit
           "gradient of its output is at most 3");
     const auto tiny = Tensor<float>::full({1}, 1e-30f, true);
     CHECK_THAT(anomaly_of([&] { sum((tiny * 1e25f) * 1e25f).backward(); }), ContainsSubstring("backward of "));
-    // pieces of a split write into one array, which is not complete before the last one
+    // the pieces of a split write into one array, which is complete only after the last one
     const auto wide = Tensor<float>(random_array<float>({4, 6}, 1), true);
     const auto use = [&](bool bad) {
         return anomaly_of([&] {

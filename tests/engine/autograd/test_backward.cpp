@@ -1,4 +1,4 @@
-// backward: threads that share leaves, graphs that run in parts, and gradients that an op may not give.
+// backward: threads that share leaves, graphs that run in parts, and gradients that an op must not return.
 #include "engine/autograd/backward.h"
 
 #include <thread>
@@ -11,7 +11,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Each of `threads` threads runs f, with OpenMP loops on that thread alone.
+// Runs f on each of `threads` threads, with OpenMP loops only on that thread.
 template <class F>
 void on_threads(std::size_t threads, const F& f) {
     std::vector<std::thread> all;
@@ -27,8 +27,8 @@ void on_threads(std::size_t threads, const F& f) {
 }  // namespace
 
 TEST_CASE("backward: threads that share leaves lose no gradient", "[engine]") {
-    // Whole numbers, so that sums are exact in any order. Three ways to a gradient: given (mul), written in place where
-    // it lives (matmul, linear, embedding), and added in two inputs of one op (mul of a tensor with itself).
+    // Whole numbers, so that sums are exact in any order. Gradients come in three ways: returned (mul), written in
+    // place (matmul, linear, embedding), and added for two inputs of one op (mul of a tensor with itself).
     constexpr std::size_t kThreads = 4;
     constexpr int kRuns = 60;
     const Array<double> whole = of<double>({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -78,7 +78,7 @@ TEST_CASE("backward: parts of one split run one after the other", "[engine]") {
         backward(sum(concatenate<double>({parts[1], parts[0]}, 0)));  // and both again
         check_equal(x.grad(), {3, 5, 4, 4});
     }
-    // What lies behind the split is gone once it has run, if it keeps values.
+    // Nodes behind the split that keep values are gone after they ran.
     Tensor<double> x(of<double>({1, 2}), true);
     const auto parts = split(exp(x), 2, 0);
     backward(parts[0], of<double>({1}));

@@ -1,4 +1,4 @@
-// Tensors made of given numbers or random ones, and tensors as text.
+// Tensors of given or random numbers, and tensors as text.
 #include <sstream>
 
 #include "engine/autograd/packed_matrix.h"

@@ -1,4 +1,5 @@
-// gradients(): values without a trace in the leaves, gradients of gradients of every op, and what is made of them.
+// gradients(): it leaves the leaves' gradients alone; gradients of gradients of every op, and the functions built on
+// them.
 #include "engine/autograd/gradients.h"
 
 #include "engine/gradcheck/op_cases.h"
@@ -14,7 +15,7 @@ namespace {
 
 using D = Tensor<double>;
 
-// sin(seed n), n = 1, 2, ..., as tests/reference/make_second_order_reference.py has it.
+// sin(seed n), n = 1, 2, ..., as in tests/reference/make_second_order_reference.py.
 D numbers(const Shape& shape, double seed, bool requires_grad = false) {
     Array<double> x(shape);
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::sin(seed * static_cast<double>(i + 1));

@@ -1,4 +1,4 @@
-// retain_grad and on_grad: who sees the gradient of an intermediate, when, and what they may do to it.
+// retain_grad and on_grad: when they see the gradient of an intermediate, and how they may change it.
 #include <thread>
 
 #include "engine/ops.h"
@@ -187,7 +187,7 @@ TEST_CASE("hooks: a node that nobody watches has none, and threads may watch a l
 }
 
 TEST_CASE("gradients of gradients: differences of gradients give a Hessian's products", "[engine]") {
-    // What docs/library.md tells to do: (g(w + e v) - g(w - e v)) / 2e. L = sum w^4 / 4 has the Hessian diag(3 w^2).
+    // The method of docs/library.md: (g(w + e v) - g(w - e v)) / 2e. L = sum w^4 / 4 has the Hessian diag(3 w^2).
     auto w = Tensor<double>::from({1, -2, 0.5}, true);
     const Array<double> v = of<double>({1, 2, -3});
     const auto gradient_at = [&](double e) {

@@ -1,4 +1,4 @@
-// Weights packed in bfloat16 and 8 bits: the ops that take them compute what they would with the widened numbers.
+// Weights packed in bfloat16 and 8 bits: ops give the same result as with the unpacked numbers.
 #include "engine/autograd/packed_matrix.h"
 
 #include "engine/base/precision.h"
@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<WeightType> kPacked = {WeightType::bf16, WeightType::q8_0};
 
-// The same numbers, not packed.
+// The same numbers, unpacked.
 template <class T>
 Tensor<T> widened(const Tensor<T>& packed) {
     REQUIRE(packed.packed());

@@ -1,4 +1,4 @@
-// Tensors and the graph behind them: what is recorded, how gradients add up, how long values live, and what is refused.
+// Tensors and their graph: recorded nodes, accumulated gradients, lifetimes of values, and errors.
 #include "engine/autograd/tensor.h"
 
 #include "engine/ops.h"
@@ -11,7 +11,7 @@ namespace {
 
 Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
 
-// x, but backward throws as long as *broken.
+// The identity, whose backward throws while *broken is true.
 Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& broken) {
     return record("breakable", x.value(), inputs(x), [broken](const Array<double>& dy, Gradients<double>& grads) {
         check(!*broken, "breakable: broken");

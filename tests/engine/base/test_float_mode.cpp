@@ -1,4 +1,4 @@
-// A host program may have turned on FTZ and DAZ (D7), and new memory may hold anything (D10): neither changes results.
+// A host program may turn on FTZ and DAZ, and new memory may hold any bytes: neither changes results.
 #include "engine/base/float_mode.h"
 
 #include "engine/base/parallel.h"
@@ -12,7 +12,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// What programs that are built with -ffast-math do when they start.
+// Sets FTZ and DAZ, as programs built with -ffast-math do when they start.
 struct SmallNumbersAreZero {
     FloatMode before = FloatMode::current();
     SmallNumbersAreZero() { before.flushing().set(); }

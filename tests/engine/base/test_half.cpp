@@ -17,7 +17,7 @@ std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
 
 std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 
-// The value of a finite 16-bit float, from its definition, in double.
+// The value of a finite 16-bit float by definition, in double.
 double value_of(std::uint16_t h, int exponent_bits, int fraction_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const int exponent = (h >> fraction_bits) & ((1 << exponent_bits) - 1);
@@ -28,7 +28,7 @@ double value_of(std::uint16_t h, int exponent_bits, int fraction_bits) {
     return (h & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// Counts what fails over all patterns; one CHECK at the end keeps the test fast.
+// Counts failures over all bit patterns; one CHECK at the end keeps the test fast.
 template <class Widen, class Narrow>
 int failures_over_all_patterns(int exponent_bits, int fraction_bits, Widen widen, Narrow narrow) {
     int failures = 0;
@@ -48,7 +48,7 @@ int failures_over_all_patterns(int exponent_bits, int fraction_bits, Widen widen
     return failures;
 }
 
-// Between each finite pattern and the next: just below the middle goes down, above it up, the middle to the even one.
+// Between each finite pattern and the next: just below the middle rounds down, just above it up, the middle to even.
 template <class Narrow>
 int failures_between_patterns(int exponent_bits, int fraction_bits, Narrow narrow) {
     int failures = 0;

@@ -1,4 +1,4 @@
-// Parallel loops: every index once, exceptions, nesting, and sums that do not depend on the number of threads.
+// Parallel loops: each index once, exceptions, nesting, and sums that do not depend on the number of threads.
 #include "engine/base/parallel.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Elementary functions of double numbers against <cmath>'s in long double, and of floats in vectors against those of
-// single numbers. test_full_range has their errors at every exponent, test_every_op their bits.
+// Elementary functions in double against <cmath> in long double, and of float vectors against single numbers.
+// test_full_range checks their errors at every exponent, test_every_op their bits.
 #include "engine/base/portable_math.h"
 
 #include "engine/array/array.h"

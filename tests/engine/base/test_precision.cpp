@@ -1,4 +1,4 @@
-// Products in bfloat16: which operands are rounded, where the setting reaches, and that threads change no bit.
+// Products in bfloat16: the operands that are rounded, the scope of the setting, and that threads change no bit.
 #include "engine/array/axes.h"
 #include "engine/autograd/operand.h"
 

@@ -1,4 +1,4 @@
-// The lap timer behind `inkling bench --profile`, and values that are made again instead of kept.
+// The lap timer behind `inkling bench --profile`, and values that are recomputed instead of saved.
 #include "engine/base/profile.h"
 
 #include <chrono>

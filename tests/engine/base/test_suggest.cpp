@@ -1,4 +1,4 @@
-// What was likely meant by a misspelt word.
+// Suggestions for misspelt words.
 #include "engine/base/suggest.h"
 
 #include "tests/catch.h"

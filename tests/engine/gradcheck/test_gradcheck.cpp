@@ -1,4 +1,4 @@
-// The gradient checker: every op's row is far below its bound, and wrong gradients do not pass.
+// The gradient checker: every op's row is far below its bound, and wrong gradients fail.
 #include "engine/gradcheck/gradcheck.h"
 
 #include "engine/gradcheck/op_cases.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Wrong = std::function<Array<double>(const ConstArray<double>& dy, const ConstArray<double>& x)>;
 
-// x^2 with a gradient of one's own.
+// x^2 with a given gradient.
 double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}, 1)) {
     const auto square = [&](const Inputs& in) {
         const Tensor<double>& x = in[0];
@@ -65,7 +65,7 @@ TEST_CASE("gradcheck: a right gradient passes and wrong ones do not", "[engine]"
 }
 
 TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engine]") {
-    // softmax sums to 1, so a backward that returns 0 is right for sum() and for nothing else
+    // softmax sums to 1, so a backward that returns 0 is right only for sum()
     const auto flat = [](const Inputs& in) {
         return record("flat", softmax(in[0]).value(), inputs(in[0]),
                       [](const auto& dy, Gradients<double>& grads) { grads.add(0, Array<double>(dy.shape(), 0.0)); });

@@ -1,4 +1,4 @@
-// Activations: kinks, tails, refusals, and memory that is used again.
+// Activations: kinks, tails, errors, and reused memory.
 #include "engine/ops/activation.h"
 
 #include "tests/engine/helpers.h"

@@ -1,4 +1,4 @@
-// Functions of two numbers: ties, extremes, broadcasting, refusals.
+// Functions of two numbers: ties, extremes, broadcasting, errors.
 #include "engine/ops/binary.h"
 
 #include "engine/ops.h"
@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("binary: ties and extremes", "[engine]", float, double) {
     }
     check_by_hand<T>([](const auto& in) { return maximum(in[0], in[1]); }, {{inf, -inf}, {1, 1}}, {2, 4}, {inf, 1},
                      {{2, 0}, {0, 4}});
-    // 0^2, 0^0, 0^-1, (-2)^2, 2^0, NaN^0, 1^NaN as IEEE has them; gradients as PyTorch's
+    // 0^2, 0^0, 0^-1, (-2)^2, 2^0, NaN^0, 1^NaN as in IEEE 754; gradients as in PyTorch
     check_by_hand<T>([](const auto& in) { return pow(in[0], in[1]); },
                      {{0, 0, 0, -2, 2, nan, 1}, {2, 0, -1, 2, 0, 0, nan}}, {1, 1, 1, 1, 1, 1, 1},
                      {0, 1, inf, 4, 1, 1, 1}, {{0, 0, -inf, -4, 0, 0, nan}, {0, 0, -inf, nan, std::log(2.0), nan, 0}});

@@ -1,4 +1,4 @@
-// Ops made of others, vectors in products, numbers as operands: what the table of op cases cannot say.
+// Composed ops, vectors in products, numbers as operands: cases that do not fit into the table of op cases.
 #include "engine/array/buffer_pool.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

@@ -1,4 +1,4 @@
-// Cross-entropy: ignored rows, extremes, options, refusals.
+// Cross-entropy: ignored rows, extremes, options, errors.
 #include "engine/array/axes.h"
 #include "engine/ops/cross_entropy.h"
 

@@ -1,4 +1,4 @@
-// Dropout: which elements stay, their scale, and that backward uses the mask of forward.
+// Dropout: the elements that stay, their scale, and that backward uses the mask of forward.
 #include "engine/ops/dropout.h"
 
 #include "engine/ops/shape.h"

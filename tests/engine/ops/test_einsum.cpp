@@ -1,4 +1,4 @@
-// einsum against loops over all letters, by hand, and what it refuses.
+// einsum against loops over all letters, known values, and errors.
 #include "engine/ops/einsum.h"
 
 #include "engine/ops/reduce.h"
@@ -9,7 +9,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// The definition: for every value of every letter the product of the elements, added at the result's place.
+// The definition: for all values of all letters, adds the product of the elements to the result's element.
 Array<double> by_loops(const std::vector<std::string>& operands, const std::string& result,
                        const std::vector<Array<double>>& at) {
     std::string letters;
@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("einsum: without an arrow the letters that occur once, in alp
     check_equal(einsum("ij,jk", Tensor<T>(Array<T>({1, 0})), Tensor<T>(Array<T>({0, 2}))).value(), {0, 0});
 }
 
-// The same with a letter for each axis, of operands that are copied along the axes along which they broadcast.
+// Compares with a letter for each axis, on operands copied along their broadcast axes.
 TEST_CASE("einsum: an ellipsis, and axes of size 1, broadcast as in NumPy", "[engine]") {
     struct Case {
         const char* equation;

@@ -1,4 +1,4 @@
-// Embedding: rows by number, gradients added row by row, tables that are views, wrong ids.
+// Embedding: rows by id, gradients added row by row, tables that are views, wrong ids.
 #include "engine/ops/embedding.h"
 
 #include "engine/ops.h"

@@ -1,6 +1,6 @@
-// What holds for every op: float agrees with double; the same bits on every CPU (tests/reference/bits.json, which this
-// test prints anew) and with any number of threads; NaN in gives NaN out, value and gradient, at every position;
-// undefined tensors are refused.
+// Properties of every op: float agrees with double; the bits are the same on every CPU (tests/reference/bits.json; this
+// test prints new ones) and with any number of threads; NaN in gives NaN out, in value and gradient, at every position;
+// undefined tensors are errors.
 #include <bit>
 #include <filesystem>
 #include <fstream>
@@ -27,8 +27,8 @@ bool differs(T a, T b) {
 template <class T>
 constexpr T kNanOf = std::numeric_limits<T>::quiet_NaN();
 
-// Where `broken` must be NaN: at the elements that change when the number in its place does. Elsewhere it must be as it
-// was, if `alone`. Returns how many they are.
+// `broken` must be NaN at the elements that change with the replaced number; with `alone`, all other elements must stay
+// the same. Returns the number of changing elements.
 template <class T>
 std::size_t check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& moved, const Array<T>& broken,
                          bool alone) {
@@ -44,7 +44,7 @@ std::size_t check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& m
     return dependent;
 }
 
-// Value and gradients, dense.
+// Value and gradients as dense arrays.
 template <class T>
 std::vector<Array<T>> results(const OpCase<T>& row, const std::vector<Array<T>>& at, const Array<T>& dy) {
     const Computed<T> r = run<T>(row.function, at, dy);
@@ -75,7 +75,7 @@ const std::set<std::string> kSteps = {"floor", "ceil", "trunc", "round", "sign"}
 
 const std::set<std::string> kOrders = {"sort", "topk", "cummax", "cummin"};
 
-// The op that a row calls first, where that is not the row's own.
+// The op that a row calls first, if it is not the row's own.
 const std::map<std::string, std::string> kCallsFirst = {
     {"neg", "affine"},
     {"asin of a sine", "sin"},
@@ -93,8 +93,8 @@ const std::map<std::string, std::string> kCallsFirst = {
     {"attention of heads", "split"},
 };
 
-// A row's first inputs with n in the place of 37, which stands for any length, and with `rows` in that of the others of
-// the same array, if not 0; empty when the row has no such place.
+// A row's first inputs with n in place of the size 37, which stands for any length, and, if `rows` is not 0, with
+// `rows` in place of that array's other sizes. Empty if the row has no size 37.
 std::vector<Array<double>> stretched(CaseInputs inputs, std::size_t n, std::size_t rows = 0) {
     bool any = false;
     for (Shape& shape : inputs.shapes[0]) {
@@ -136,7 +136,7 @@ TEST_CASE("every op: float agrees with double at any length of a row", "[engine]
     }
 }
 
-// Functions of <cmath>, whose last bits are the C library's.
+// Functions of <cmath>, whose last bits depend on the C library.
 const std::set<std::string> kOfTheLibrary = {"pow", "asin", "acos", "atan"};
 
 TEST_CASE("every op: the same bits on every CPU, with every compiler", "[engine]") {
@@ -241,7 +241,7 @@ TEMPLATE_TEST_CASE("every op: undefined tensors are refused, naming the op", "[e
     for (const OpCase<T>& row : op_cases<T>()) {
         const std::vector<Shape>& shapes = row.inputs.shapes[0];
         for (std::size_t k = 0; k < shapes.size(); ++k) {
-            // a bias may be left out, and a gain that has none
+            // the last input may be left out: a bias, or the gain of a norm without a bias
             if (k > 0 && k + 1 == shapes.size() && row.op().ends_with("_norm")) continue;
             if (k == 2 && (row.op().starts_with("linear") || row.op().starts_with("conv"))) continue;
             std::vector<Tensor<T>> in;

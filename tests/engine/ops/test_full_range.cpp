@@ -1,5 +1,5 @@
-// Functions of numbers against <cmath>'s in long double, in units in the last place, at every exponent of the type; and
-// norms and variances of rows whose squares over- or underflow.
+// Functions of one number against <cmath> in long double, in units in the last place, at every exponent of the type;
+// and norms and variances of rows whose squares over- or underflow.
 #include <cmath>
 
 #include "engine/ops.h"
@@ -14,7 +14,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Some numbers of every exponent and sign, those around the ends of e^x among them, zeros and infinities.
+// Some numbers of every exponent and sign, including those around the limits of e^x, zeros and infinities.
 template <class T>
 Array<T> numbers_of_every_exponent() {
     using Limits = std::numeric_limits<T>;
@@ -29,7 +29,7 @@ Array<T> numbers_of_every_exponent() {
     return of<T>(values);
 }
 
-// |y - exact| in units of the last place of exact; infinity where one is a number and the other is not.
+// |y - exact| in units in the last place of exact; infinity if only one of them is a number.
 template <class T>
 double ulps(T y, long double exact) {
     using Limits = std::numeric_limits<T>;
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("full range: elementwise functions are <cmath>'s at every exp
         "x squared", 2, [](const X& x) { return pow(x, 2); }, [](L v) { return v * v; });
 }
 
-// Where the formula subtracts numbers that are nearly equal, the error is one of x's last places.
+// Where the formula subtracts nearly equal numbers, the error is in units of x's last place.
 TEMPLATE_TEST_CASE("full range: both gelus and binary cross-entropy are numbers at every exponent", "[engine]", float,
                    double) {
     using T = TestType;

@@ -1,4 +1,4 @@
-// The head and its loss in one op, against the two ops that it stands for.
+// The head and its loss in one op, against the two ops that it fuses.
 #include "engine/ops/linear_cross_entropy.h"
 
 #include "engine/base/precision.h"

@@ -1,4 +1,4 @@
-// Losses of regressions and of yes-or-no answers: reductions, extremes, refusals.
+// Losses for regression and binary classification: reductions, extremes, errors.
 #include "engine/array/axes.h"
 #include "engine/ops/loss.h"
 

@@ -1,4 +1,4 @@
-// What a low-rank adapter adds: against two linear layers, in the layer's own memory or not, in both precisions.
+// add_low_rank against two linear layers and a sum: in the layer's own memory or not, in both precisions.
 #include "engine/ops/low_rank.h"
 
 #include "engine/base/precision.h"
@@ -43,7 +43,7 @@ TEST_CASE("add_low_rank: it works in y's memory where nobody else has it, and no
     const Tensor<float> own = add_low_rank(std::move(y), x, a, b, 2);
     CHECK(own.value().data() == place);
     CHECK(same_bits(own.value(), shared.value()));
-    // an output that its own backward needs is not written to
+    // does not write to an output that its own backward needs
     const auto saved = [](const Inputs& in) { return add_low_rank(tanh(in[0]), in[1], in[2], in[3], 0.7); };
     CHECK(gradient_error(saved, {normal({3, 5}, 1), normal({3, 4}, 2), normal({2, 4}, 3), normal({5, 2}, 4)}) < 1e-8);
 }

@@ -1,4 +1,4 @@
-// Masks: choice, filling and triangles.
+// Masks: where, masked_fill and triangles.
 #include "engine/ops/mask.h"
 
 #include "engine/ops/shape.h"

@@ -1,4 +1,4 @@
-// Matrix products of tensors: by hand, batches that broadcast, transposed views, empty axes, float against double.
+// Matrix products of tensors: known values, batches that broadcast, transposed views, empty axes, float against double.
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/operators.h"

@@ -1,4 +1,4 @@
-// layer_norm and rms_norm: small and constant rows, strides, refusals.
+// layer_norm and rms_norm: small and constant rows, strides, errors.
 #include "engine/ops/normalize.h"
 
 #include "engine/ops.h"

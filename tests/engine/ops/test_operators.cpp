@@ -1,4 +1,4 @@
-// Operators between tensors, numbers and arrays, and what += does to a variable.
+// Operators between tensors, numbers and arrays, and the effect of += on a variable.
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 

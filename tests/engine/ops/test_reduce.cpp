@@ -1,4 +1,4 @@
-// Reductions and running sums: axes, extremes, precision, refusals.
+// Reductions and running sums: axes, extremes, precision, errors.
 #include "engine/array/axes.h"
 #include "engine/base/cpu.h"
 #include "engine/ops/reduce.h"

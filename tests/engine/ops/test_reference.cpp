@@ -1,4 +1,4 @@
-// Values and gradients of every op against PyTorch's, which tests/reference/make_engine_reference.py wrote down.
+// Values and gradients of every op against PyTorch's (tests/reference/make_engine_reference.py).
 #include <map>
 #include <set>
 

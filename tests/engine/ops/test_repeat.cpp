@@ -1,4 +1,4 @@
-// repeat: entries along an axis, each several times in a row.
+// repeat: repeats each entry along an axis several times.
 #include "engine/ops/repeat.h"
 
 #include "tests/engine/helpers.h"

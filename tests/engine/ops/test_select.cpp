@@ -1,4 +1,4 @@
-// Elements by number: values and gradients by hand, repeated ids, views, sorting with ties and NaN, refusals, threads.
+// Elements by index: known values and gradients, repeated ids, views, sorting with ties and NaN, errors, threads.
 #include "engine/ops/select.h"
 
 #include "engine/ops/embedding.h"

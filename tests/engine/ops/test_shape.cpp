@@ -1,5 +1,4 @@
-// Views and joins: what they look like, that they copy nothing, and that gradients find their way through any stack of
-// views.
+// Views and joins: their values, that views copy nothing, and gradients through any stack of views.
 #include "engine/ops/shape.h"
 
 #include "engine/ops.h"
@@ -18,7 +17,7 @@ Array<double> counting(const Shape& shape) {
     return a;
 }
 
-// Split by slices that are copied: the slow twin of split().
+// Splits by copied slices: the slow twin of split().
 template <class T>
 std::vector<Tensor<T>> split_by_copies(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
     std::vector<Tensor<T>> pieces;

@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("softmax: over what a mask allows", "[engine]", float, double
     CHECK(same_bits(softmax(Tensor<T>(at), MaskArray()).value(), softmax(Tensor<T>(at)).value()));
     CHECK(same_bits(softmax(Tensor<T>(at), MaskArray(Shape{}, 1)).value(), softmax(Tensor<T>(at)).value()));
     CHECK_THROWS_WITH(softmax(Tensor<T>(at), MaskArray({2, 2}, 1)), ContainsSubstring("(2, 2, 3), got (2, 2)"));
-    // Infinite scores are no mask.
+    // Infinite scores do not mask.
     Array<T> low = at.clone();
     std::fill_n(low.data() + 3, 3, -std::numeric_limits<T>::infinity());  // query 1 of sequence 0
     const auto y = run<T>(masked, {low});

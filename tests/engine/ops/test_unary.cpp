@@ -1,4 +1,4 @@
-// Functions of one number: what the table of op cases does not hold, extremes, small arguments, refusals.
+// Functions of one number: cases outside the table of op cases, extremes, small arguments, errors.
 #include "engine/ops/unary.h"
 
 #include "engine/ops.h"

@@ -1,5 +1,4 @@
-// The number of threads that follows from how long work takes: durations are made up, so that nothing depends on the
-// machine.
+// The number of threads chosen by the duration of work. Durations are made up, so that nothing depends on the machine.
 #include "engine/process/adaptive_threads.h"
 
 #include <functional>
@@ -12,7 +11,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// How long a piece of work takes with so many threads, `time` seconds after the begin.
+// The duration of a piece of work with this many threads, `time` seconds after the start.
 using Machine = std::function<double(std::size_t threads, double time)>;
 
 struct Worked {
@@ -20,7 +19,7 @@ struct Worked {
     std::vector<double> with;  // seconds with 0, 1, 2, ... threads
 };
 
-// Until `seconds` have passed.
+// Works until `seconds` have passed.
 Worked work(ThreadChoice& choice, const Machine& machine, double seconds, double start = 0) {
     Worked result{0, std::vector<double>(choice.max() + 1)};
     while (result.seconds < seconds) {
@@ -35,7 +34,7 @@ Worked work(ThreadChoice& choice, const Machine& machine, double seconds, double
     return result;
 }
 
-// The time that the work of result.with took, as a multiple of what it takes with the best number of threads.
+// The time of the work in result.with, as a multiple of its time with the best number of threads.
 double slowdown(const Worked& result, const Machine& machine, std::size_t best) {
     double fastest = 0;
     for (std::size_t n = 1; n < result.with.size(); ++n) fastest += result.with[n] / machine(n, 0) * machine(best, 0);
@@ -71,7 +70,7 @@ TEST_CASE("adaptive threads: a change is noticed within a few seconds", "[engine
 }
 
 TEST_CASE("adaptive threads: short pieces are judged together, by their mean", "[engine]") {
-    // Most are faster with two threads; now and then one has to wait for another program's time slice.
+    // Most pieces are faster with two threads; now and then one waits for another program's time slice.
     std::size_t pieces = 0;
     const Machine waits = [&](std::size_t n, double) {
         if (n == 1) return 0.0002;

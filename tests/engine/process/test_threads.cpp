@@ -1,4 +1,4 @@
-// The default number of threads: quotas of control groups, as files of the system's that a test writes.
+// The default number of threads: quotas of control groups, in system files that the test imitates.
 #include "engine/process/threads.h"
 
 #include "engine/process/control_groups.h"

@@ -1,4 +1,4 @@
-// A nanochat as a Qwen 3: the same logits, cap apart, in a folder that comes back and in GGUF.
+// A nanochat exported as a Qwen 3: the same logits except for the soft cap, from a folder and from GGUF.
 #include "models/families/as_qwen3.h"
 
 #include "models/files/folder.h"

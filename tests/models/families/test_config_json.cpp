@@ -1,4 +1,4 @@
-// config.json of every family: there and back, what is left out, what is refused.
+// config.json of every family: writing and reading, keys that are left out, errors.
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
@@ -23,7 +23,7 @@ Architecture nanochat() {
     return a;
 }
 
-// With a head size of its own.
+// A Llama with an explicit head size.
 Architecture llama() {
     Architecture a = llama_shape(65, 3, 4, 2, 32, 16, 0.25);
     a.n_inner = 100, a.rope_theta = 500, a.head_dim = 12, a.norm_epsilon = 1e-5;
@@ -36,7 +36,7 @@ Architecture there_and_back(const Architecture& a, std::int64_t end = -1) {
 
 Architecture reread(const json& j, const char* what) { return read_config(json::parse(j.dump()), what); }
 
-// The message that a config is refused with after one change; "" when it is read.
+// The error message for a config after one change; "" if it is read.
 std::string refusal(const char* key, const json& value, json j = good()) {
     j[key] = value;
     const std::string error = error_of([&] { read_config(json::parse(j.dump()), "config.json"); });
@@ -271,7 +271,7 @@ TEST_CASE("config.json: what older files lack has the value of each family's cla
 }
 
 TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pictures", "[models]") {
-    // google/gemma-3-4b-it leaves out what is its class's default; older files have the angles beside each other
+    // google/gemma-3-4b-it leaves out its class's defaults; older files have both rotary bases side by side
     json text = {{"hidden_size", 2560},         {"intermediate_size", 10240},
                  {"model_type", "gemma3_text"}, {"num_hidden_layers", 34},
                  {"sliding_window", 1024},      {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}}};

@@ -1,4 +1,4 @@
-// What holds for the models of every family: their initial values, their loss, and what a token may depend on.
+// Properties of the models of every family: initial values, loss, and the tokens that a token depends on.
 #include <array>
 
 #include "engine/ops.h"
@@ -13,7 +13,7 @@ using models::Transformer;
 
 namespace {
 
-// Of 4 heads, and half as many of keys and values in families that may have fewer.
+// 4 heads, and half as many of keys and values in families that allow fewer.
 Architecture small_shape(const std::string& name, double dropout = 0) {
     const models::Family& family = models::family(name);
     Architecture a = shape_of(name.c_str(), 11, 2, 4, 16, 8, dropout, family.biased);
@@ -27,7 +27,7 @@ Architecture middle_shape(const std::string& name, std::size_t vocabulary = 65) 
     return a;
 }
 
-// Ends of the names of what writes into the sum of a layer.
+// Name endings of the matrices that write into the residual stream.
 constexpr std::array kBack = {"c_proj.weight", "o_proj.weight",          "down_proj.weight",
                               "fc2.weight",    "attention.dense.weight", "dense_4h_to_h.weight"};
 

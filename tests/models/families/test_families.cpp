@@ -1,5 +1,5 @@
-// Every class and variant that comes in: transformers' numbers from transformers' own folders, 12 steps of PyTorch's,
-// and the folders written back (tests/reference/make_families.py).
+// Every class and variant that can be imported: transformers' numbers from transformers' own folders, 12 training steps
+// of PyTorch, and the folders written back (tests/reference/make_families.py).
 #include <regex>
 #include <set>
 
@@ -15,7 +15,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Those with 12 steps of training have "training" in their expected.json.
+// The reference folders. Those with 12 steps of training have "training" in their expected.json.
 std::vector<fs::path> folders() {
     std::vector<fs::path> all = {kGpt2Tiny, kNanoChatTiny, kLlamaTiny, kLlamaTinyTied};
     for (const auto& entry : fs::directory_iterator(tests_path("reference/families"))) all.push_back(entry.path());
@@ -106,7 +106,7 @@ TEST_CASE("families: saving what transformers wrote keeps every weight and every
         CHECK(models::load_config(copy.path()) == model->config);
         const auto before = nlohmann::json::parse(formats::read_file(folder / "config.json")),
                    after = nlohmann::json::parse(formats::read_file(copy.path("config.json")));
-        // without a window it is written as the Llama that it is
+        // a Mistral without a window is a Llama, and is written as one
         const bool mistral = before["model_type"] == "mistral" && model->config.window == 0;
         CHECK(after["model_type"] == (mistral ? nlohmann::json("llama") : before["model_type"]));
         std::set<std::string> keys;

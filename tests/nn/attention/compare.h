@@ -1,4 +1,4 @@
-// Comparing gradients of attention, some of which are 0 in exact arithmetic.
+// Compares gradients of attention, some of which are 0 in exact arithmetic.
 #pragma once
 
 #include "nn/attention/scaled_dot_product.h"
@@ -6,8 +6,9 @@
 
 namespace inkling::testing {
 
-// A gradient that is 0 but for rounding (of a key's bias, which adds the same to all scores of a query, so that softmax
-// does not see it; of a query with a single key) is compared with the numbers around 1 that it is the sum of.
+// Some gradients are 0 except for rounding: that of a key's bias, which adds the same to all scores of a query, so that
+// softmax does not see it, and that of a query with a single key. Their errors are relative to the terms of the sum,
+// which are around 1.
 template <class A, class B>
 void check_gradient(const A& actual, const B& expected_any, double tolerance, const std::string& what) {
     const auto expected = expected_any.contiguous();
@@ -17,7 +18,7 @@ void check_gradient(const A& actual, const B& expected_any, double tolerance, co
     check_close(Array<double>(actual + one), Array<double>(expected + one), tolerance, what);
 }
 
-// Attention of {q, k, v}, with its gradients.
+// Runs attention on {q, k, v}, with its gradients.
 template <class T>
 Computed<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, nn::NeedWeights wanted) {
     return run<T>(

@@ -1,6 +1,6 @@
-// The attention family against PyTorch: tests/reference/attention/, made by
+// Compares the attention family with PyTorch: tests/reference/attention/, made by
 // tests/reference/make_attention_reference.py. A case holds inputs, results, cotangents and the gradients of every
-// input and parameter; compare() goes over them all.
+// input and parameter; compare() checks them all.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace inkling::testing {
 
-// Of an element, relative to itself or to what is usual in its array, whichever is larger.
+// Of an element, relative to the larger of itself and its array's root mean square.
 template <class T>
 inline constexpr double kTolerance = std::is_same_v<T, double> ? 1e-10 : 1e-5;
 
@@ -23,7 +23,7 @@ inline std::string attention_file(const std::string& name) {
     return tests_path("reference/attention/" + name + ".safetensors");
 }
 
-// One case of numbers.safetensors. What it does not hold is an undefined array.
+// One case of numbers.safetensors. Arrays that it does not hold are undefined.
 class Case {
   public:
     explicit Case(std::string name) : name_(std::move(name)), file_(numbers()) {}
@@ -74,7 +74,7 @@ Named<T> inputs_of(const Case& numbers, const std::vector<std::string>& names) {
     return in;
 }
 
-// f(inputs) against the case: output, weights where both sides have them, and the gradients of inputs and parameters.
+// Compares f(inputs) with the case: output, weights if f returns them, and the gradients of inputs and parameters.
 template <class T, class F>
 void compare(const Case& numbers, Named<T> in, nn::Module<T>* module, const F& f) {
     INFO("case " << numbers.name());
@@ -99,7 +99,7 @@ void compare(const std::string& name, const std::vector<std::string>& in, const 
     compare<T>(numbers, inputs_of<T>(numbers, in), nullptr, f);
 }
 
-// A module whose state dict was saved under `state`.
+// Compares a module whose state dict was saved under `state`.
 template <class T, class F>
 void compare(const std::string& name, const std::string& state, nn::Module<T>& module,
              const std::vector<std::string>& in, const F& f) {

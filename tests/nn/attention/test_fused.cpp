@@ -38,7 +38,7 @@ void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t 
         check_gradient(fused.grads[i], composed.grads[i], tolerance, std::string("gradient of ") + names[i]);
 }
 
-// Random, but every query sees the first key.
+// A random mask in which every query sees the first key.
 MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
     MaskArray mask(shape);
     for (std::size_t i = 0; i < mask.size(); ++i)
@@ -46,7 +46,7 @@ MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
     return mask;
 }
 
-// Combination number i of all options: each is met with each of the others.
+// Combination number i of the options. Every pair of options occurs.
 AttentionOptions options_number(std::size_t i, const Sizes& s) {
     AttentionOptions options;
     options.causal = i % 2;
@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
         if (more) options.dropout = 0.3, options.dropout_key = {3, 4}, options.alibi = {0.01, 0.5};
         for (const std::size_t d : {4, 16}) check_fused<T>({3, 2, 130, 130, d, 8, d == 4 ? 2u : 1u}, options, 50);
     }
-    // each as it is alone, to the last bit: output and gradients
+    // each has the same output and gradients as alone, to the last bit
     options.dropout = 0;
     const auto qkv = random_qkv<T>({3, 2, 130, 130, 16, 8}, 60);
     const Computed<T> all = attend(qkv, options, NeedWeights::no);
@@ -226,7 +226,7 @@ TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512", "[nn]", flo
 
 TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of either sign", "[nn]", float, double) {
     using T = TestType;
-    // One key a block stands out, the later the more; the exponentials of the others vanish or would overflow.
+    // One key per block stands out, each more than the last; the exponentials of the others vanish or would overflow.
     Array<T> q({1, 1, 2, 1}, T{1}), k({1, 1, 1030, 1}, T{0});
     q.data()[1] = T{-1};
     k.data()[10] = T{500}, k.data()[600] = T{2000}, k.data()[1029] = T{9000};

@@ -1,4 +1,4 @@
-// The fused attention does not care how its inputs lie in memory, nor how many threads there are.
+// The fused attention gives the same result for any layout of its inputs and any number of threads.
 #include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"

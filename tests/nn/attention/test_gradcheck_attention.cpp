@@ -1,4 +1,4 @@
-// The rows of `inkling gradcheck` for the attention family: every row of it is there, and right.
+// The rows of `inkling gradcheck` for the attention family: all exist and pass.
 #include <algorithm>
 
 #include "nn/gradcheck.h"

@@ -1,4 +1,4 @@
-// Masks, lengths and ALiBi's slopes: known values, weights of exactly 0, and rows that may see nothing.
+// Masks, lengths and ALiBi's slopes: known values, weights of exactly 0, and fully masked rows.
 #include "nn/attention/masks.h"
 
 #include "engine/ops.h"
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
                       ContainsSubstring("scaled_dot_product_attention: query 1 of batch 1 may see no key"));
     CHECK_THROWS_WITH(nn::SelfAttention<T>(random, 4, 2).forward(x, options.mask.reshaped({2, 3, 3})),
                       ContainsSubstring("SelfAttention: query 1 of batch 1 may see no key"));
-    // Causal, and what is left to query 0 is blocked.
+    // Causal, with the only key of query 0 blocked.
     options.mask = of<std::uint8_t>({1, 1, 1, 3}, {0, 1, 1});
     options.causal = true;
     CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::no),

@@ -1,4 +1,4 @@
-// What does not fit is refused, with the op, what it requires and every shape.
+// Misuse is an error that names the op, its requirement and every shape.
 #include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
@@ -15,7 +15,7 @@ namespace {
 
 Tensor<float> zeros(const Shape& shape) { return Tensor<float>(Array<float>(shape, 0.0f)); }
 
-// f() throws an Error whose message has all of the texts.
+// Requires that f() throws an Error whose message contains all of the texts.
 template <class F>
 void check_refused(const F& f, const std::vector<std::string>& texts) {
     const std::string message = error_of<Error>(f);

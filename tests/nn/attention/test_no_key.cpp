@@ -1,5 +1,5 @@
-// Queries without a key, by a mask or by scores that overflow: the one is an error, even weights or zeros, as was
-// asked; the other is NaN.
+// Queries without a key. If a mask hides all keys, the result is an error, uniform weights or zeros, as chosen; if
+// scores overflow, it is NaN.
 #include "engine/base/precision.h"
 #include "engine/ops.h"
 #include "nn/attention/masks.h"

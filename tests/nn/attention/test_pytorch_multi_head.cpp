@@ -1,4 +1,4 @@
-// Multi-head attention and the product at its heart against PyTorch: causal, cross and masked, composed and fused.
+// Multi-head and scaled dot-product attention against PyTorch: causal, cross and masked, composed and fused.
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/pytorch.h"

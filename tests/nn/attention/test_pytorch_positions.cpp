@@ -1,4 +1,4 @@
-// Positions against PyTorch, and what each kind is for.
+// Positions against PyTorch, and the purpose of each kind.
 #include "engine/ops/rotary.h"
 
 #include "nn/positions.h"

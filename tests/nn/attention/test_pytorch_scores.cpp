@@ -7,7 +7,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Without valid lengths, with one a sequence, and with one a query (of which one is 0).
+// Without valid lengths, with one per sequence, and with one per query (one of them 0).
 const std::vector<std::string> kLengthKinds = {"", "_lens", "_each"};
 
 template <class T>

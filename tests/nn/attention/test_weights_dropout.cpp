@@ -1,4 +1,4 @@
-// Dropout of attention weights: in training alone, repeatable, and not in the weights that are handed out.
+// Dropout of attention weights: only in training, repeatable, and not in the returned weights.
 #include "engine/ops.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"
@@ -10,7 +10,7 @@ using namespace inkling::testing;
 
 namespace {
 
-// Two layers with the same parameters, of which one drops; run(layer, &random) gives output and weights.
+// Two layers with the same parameters, one with dropout; run(layer, &random) gives output and weights.
 template <class Layer, class Run>
 void check_dropout(Layer dropping, Layer plain, const Run& run) {
     auto from = plain.parameters(), to = dropping.parameters();

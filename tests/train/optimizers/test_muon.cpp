@@ -1,4 +1,4 @@
-// Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and who goes by AdamW.
+// Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and the parameters that use AdamW.
 #include "train/optimizers/muon.h"
 
 #include <numeric>
@@ -24,7 +24,7 @@ Array<double> diagonal(const std::vector<double>& values) {
     return d;
 }
 
-// Where a singular value s of a matrix of norm 1 ends up, by the scalar polynomial.
+// The image of a singular value s of a matrix of norm 1, by the scalar polynomial.
 double image(double s, int steps) {
     for (int i = 0; i < steps; ++i) s = 3.4445 * s - 4.7750 * s * s * s + 2.0315 * s * s * s * s * s;
     return s;
@@ -141,7 +141,7 @@ TEST_CASE("muon: query, key and value are matrices of their own, and so are head
         muon.step(1.0);
         return module["weight"].clone();
     };
-    // What a step is when the rows are `maps` matrices.
+    // The step if the rows are `maps` stacked matrices.
     const auto expected = [&](const Array<double>& g, std::size_t maps) {
         const std::size_t rows = g.dim(0) / maps;
         const double length = std::sqrt(std::max(1.0, static_cast<double>(rows) / static_cast<double>(g.dim(1))));
