@@ -1,0 +1,197 @@
+#include "formats/gguf/gguf_header.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+
+namespace inkling::formats {
+namespace {
+
+using ValueType = GgufValue::Type;
+
+static_assert(std::endian::native == std::endian::little, "GGUF is read as it lies in the file");
+
+// The first is the format's own bound, the others are ours.
+constexpr std::size_t kMaxDimensions = 4, kMaxPairs = 100'000, kMaxTensors = 250'000, kMaxName = 65'535;
+constexpr int kMaxDepth = 4;  // of lists in lists, which no known file has
+
+// Takes the header's parts in their order, within the file.
+class Cursor {
+  public:
+    Cursor(std::span<const std::byte> bytes, const std::string& file) : bytes_(bytes), file_(file) {}
+
+    std::uint64_t at() const { return at_; }
+    std::uint64_t left() const { return bytes_.size() - at_; }
+
+    std::span<const std::byte> take(std::uint64_t size, const char* what) {
+        check<BadInput>(size <= left(), "{}: ends inside {}, at byte {}: the file was cut short, or is damaged", file_,
+                        what, bytes_.size());
+        at_ += size;
+        return bytes_.subspan(at_ - size, size);
+    }
+    template <class T>
+    T take(const char* what) {
+        return load_value<T>(take(sizeof(T), what).data());
+    }
+    std::string_view text(const char* what) {
+        const auto size = take<std::uint64_t>(what);
+        return {reinterpret_cast<const char*>(take(size, what).data()), size};
+    }
+    std::string name(const char* what) {
+        const std::string_view name = text(what);
+        check<BadInput>(name.size() <= kMaxName, "{}: {} has {} bytes, of at most {}", file_, what, name.size(),
+                        kMaxName);
+        return std::string(name);
+    }
+    // How many items of at least `smallest` bytes follow.
+    std::uint64_t number(std::uint64_t most, std::uint64_t smallest, const char* what) {
+        const auto n = take<std::uint64_t>(what);
+        check<BadInput>(n <= most, "{}: {} {}, of at most {}", file_, n, what, most);
+        check<BadInput>(n <= left() / smallest, "{}: {} {} do not fit its {} bytes: the file was cut short", file_, n,
+                        what, bytes_.size());
+        return n;
+    }
+    ValueType type(const std::string& key) {
+        const auto type = take<std::uint32_t>("a value");
+        check<BadInput>(type <= static_cast<std::uint32_t>(ValueType::f64), "{}: {} has a value of the unknown type {}",
+                        file_, shown_name(key), type);
+        return static_cast<ValueType>(type);
+    }
+    // Of a value or an element.
+    void pass(ValueType type, const std::string& key, int depth) {
+        if (type == ValueType::text) {
+            text("a text");
+        } else if (type == ValueType::array) {
+            pass_list(key, depth);
+        } else {
+            take(fixed_size(type), "a value");
+        }
+    }
+    // Returns what it is a list of, and how many.
+    std::pair<ValueType, std::uint64_t> pass_list(const std::string& key, int depth = 1) {
+        check<BadInput>(depth <= kMaxDepth, "{}: {} has lists in lists, more than {} deep", file_, shown_name(key),
+                        kMaxDepth);
+        const ValueType of = type(key);
+        const std::uint64_t fixed = fixed_size(of),
+                            n = number(~std::uint64_t{0}, fixed ? fixed : 8, "elements of a list");
+        if (fixed) {
+            take(n * fixed, "a list");
+        } else {
+            for (std::uint64_t i = 0; i < n; ++i) pass(of, key, depth + 1);
+        }
+        return {of, n};
+    }
+
+  private:
+    std::span<const std::byte> bytes_;
+    const std::string& file_;
+    std::uint64_t at_ = 0;
+};
+
+GgufValue read_value(Cursor& in, std::span<const std::byte> all, const std::string& key) {
+    GgufValue value;
+    value.type = in.type(key);
+    value.list = value.type == ValueType::array;
+    std::uint64_t begin = in.at();
+    if (value.list) {
+        std::tie(value.type, value.count) = in.pass_list(key);
+        begin += sizeof(std::uint32_t) + sizeof(std::uint64_t);
+    } else {
+        in.pass(value.type, key, 1);
+    }
+    value.bytes = all.subspan(begin, in.at() - begin);
+    return value;
+}
+
+// The tensor's bytes are still those that it needs, to be placed in the file.
+GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& file, std::uint64_t& bytes,
+                       std::uint64_t& offset) {
+    const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(name));
+    GgufTensor t;
+    const auto dimensions = in.take<std::uint32_t>("a tensor's shape");
+    check<BadInput>(dimensions <= kMaxDimensions, "{}: has {} dimensions, of at most {}", where, dimensions,
+                    kMaxDimensions);
+    t.shape.resize(dimensions);
+    bool counts = true;
+    for (std::size_t i = dimensions; i-- > 0;) {  // the row's length first
+        t.shape[i] = in.take<std::uint64_t>("a tensor's shape");
+        counts = counts && t.shape[i] > 0 && !__builtin_mul_overflow(t.count, t.shape[i], &t.count);
+    }
+    check<BadInput>(counts && t.count < std::uint64_t{1} << 56, "{}: its shape has no numbers, or too many", where);
+    const auto type = in.take<std::uint32_t>("a tensor's type");
+    t.layout = gguf_layout(static_cast<GgufType>(type));
+    check<BadInput>(t.layout, "{}: is of the unknown type {}", where, type);
+    check<BadInput>((dimensions ? t.shape.back() : 1) % t.layout->block == 0,
+                    "{}: its rows are {} long, and {} needs a multiple of {}", where, dimensions ? t.shape.back() : 1,
+                    t.layout->name, t.layout->block);
+    bytes = t.count / t.layout->block * t.layout->bytes;
+    offset = in.take<std::uint64_t>("a tensor's place");
+    return t;
+}
+
+void check_version(Cursor& in, std::span<const std::byte> bytes, const std::string& file) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    check<BadInput>(!text.starts_with("version https://git-lfs"),
+                    "{}: a Git LFS pointer, not the model: run git lfs pull in its folder", file);
+    check<BadInput>(text.starts_with("GGUF"), "{}: not a GGUF file: it does not begin with GGUF", file);
+    in.take(4, "its version");
+    const auto version = in.take<std::uint32_t>("its version");
+    check<BadInput>(version <= 0xffff, "{}: a big-endian GGUF file, which is not read: make a little-endian one", file);
+    check<BadInput>(version == 2 || version == 3, "{}: GGUF version {} is not supported: 2 and 3 are", file, version);
+}
+
+}  // namespace
+
+GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string& name) {
+    Cursor in(bytes, name);
+    check_version(in, bytes, name);
+    constexpr std::uint64_t kTensor = 24, kPair = 13;  // bytes of the smallest
+    const std::uint64_t tensors = in.number(kMaxTensors, kTensor, "tensors"),
+                        pairs = in.number(kMaxPairs, kPair, "keys");
+    std::map<std::string, GgufValue> values;
+    for (std::uint64_t i = 0; i < pairs; ++i) {
+        std::string key = in.name("a key");
+        const GgufValue value = read_value(in, bytes, key);
+        check<BadInput>(values.emplace(key, value).second, "{}: the key {} appears twice", name, shown_name(key));
+    }
+    GgufHeader header{{name, std::move(values)}, {}};
+    const std::uint64_t alignment = header.values.size("general.alignment").value_or(32);
+    check<BadInput>(std::has_single_bit(alignment) && alignment <= 1 << 20,
+                    "{}: general.alignment must be a power of two up to 2^20, got {}", name, alignment);
+
+    struct Placed {
+        std::string name;
+        std::uint64_t begin, bytes;
+    };
+    std::vector<Placed> placed;
+    const auto padded = [&](std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; };
+    std::uint64_t next = 0;
+    for (std::uint64_t i = 0; i < tensors; ++i) {
+        const std::string tensor = in.name("a tensor's name");
+        std::uint64_t size = 0, offset = 0;
+        GgufTensor t = read_tensor(in, tensor, name, size, offset);
+        check<BadInput>(offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
+                        name, shown_name(tensor), offset, next);
+        check<BadInput>(size <= bytes.size() - std::min<std::uint64_t>(next, bytes.size()),
+                        "{}: tensor \"{}\" takes {} bytes: the file was cut short", name, shown_name(tensor), size);
+        placed.push_back({tensor, offset, size});
+        next = padded(offset + size);
+        check<BadInput>(header.tensors.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
+                        shown_name(tensor));
+    }
+    const std::uint64_t data = padded(in.at());
+    for (const Placed& p : placed) {
+        check<BadInput>(data <= bytes.size() && p.begin + p.bytes <= bytes.size() - data,
+                        "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(p.name),
+                        data + p.begin + p.bytes, bytes.size());
+        header.tensors.at(p.name).bytes = bytes.subspan(data + p.begin, p.bytes);
+    }
+    return header;
+}
+
+}  // namespace inkling::formats

@@ -1,0 +1,123 @@
+#include "formats/gguf/gguf_values.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+
+namespace inkling::formats {
+namespace {
+
+using ValueType = GgufValue::Type;
+
+// Any number as a double; whole ones beyond 2^53 are rounded.
+double number_at(ValueType type, const std::byte* at) {
+    switch (type) {
+        case ValueType::u8:
+        case ValueType::flag:
+            return load_value<std::uint8_t>(at);
+        case ValueType::i8:
+            return load_value<std::int8_t>(at);
+        case ValueType::u16:
+            return load_value<std::uint16_t>(at);
+        case ValueType::i16:
+            return load_value<std::int16_t>(at);
+        case ValueType::u32:
+            return load_value<std::uint32_t>(at);
+        case ValueType::i32:
+            return load_value<std::int32_t>(at);
+        case ValueType::f32:
+            return static_cast<double>(load_value<float>(at));
+        case ValueType::u64:
+            return static_cast<double>(load_value<std::uint64_t>(at));
+        case ValueType::i64:
+            return static_cast<double>(load_value<std::int64_t>(at));
+        case ValueType::f64:
+            return load_value<double>(at);
+        case ValueType::text:
+        case ValueType::array:
+            break;
+    }
+    return 0;
+}
+
+bool is_number(ValueType type) {
+    return type != ValueType::text && type != ValueType::array && type != ValueType::flag;
+}
+
+}  // namespace
+
+void GgufValues::refuse(const std::string& key, const char* wanted) const {
+    throw BadInput(fmt::format("{}: {} must be {}", name_, shown_name(key), wanted));
+}
+
+const GgufValue* GgufValues::find(const std::string& key, bool list) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) return nullptr;
+    if (found->second.list != list) refuse(key, list ? "a list" : "one value, not a list");
+    return &found->second;
+}
+
+std::optional<std::string_view> GgufValues::text(const std::string& key) const {
+    const GgufValue* const value = find(key, false);
+    if (!value) return std::nullopt;
+    if (value->type != ValueType::text) refuse(key, "a text");
+    return std::string_view(reinterpret_cast<const char*>(value->bytes.data()) + 8, value->bytes.size() - 8);
+}
+
+std::optional<std::uint64_t> GgufValues::size(const std::string& key) const {
+    const GgufValue* const value = find(key, false);
+    if (!value) return std::nullopt;
+    if (value->type == ValueType::u64) return load_value<std::uint64_t>(value->bytes.data());
+    const double number = is_number(value->type) ? number_at(value->type, value->bytes.data()) : -1;
+    if (!(number >= 0 && number < 0x1p63 && number == std::floor(number))) refuse(key, "a whole number");
+    return static_cast<std::uint64_t>(number);
+}
+
+std::optional<double> GgufValues::number(const std::string& key) const {
+    const GgufValue* const value = find(key, false);
+    if (!value) return std::nullopt;
+    if (!is_number(value->type)) refuse(key, "a number");
+    const double number = number_at(value->type, value->bytes.data());
+    if (!std::isfinite(number)) refuse(key, "a finite number");
+    if (value->type != ValueType::f32) return number;
+    return std::strtod(fmt::format("{}", static_cast<float>(number)).c_str(), nullptr);
+}
+
+std::optional<bool> GgufValues::flag(const std::string& key) const {
+    const GgufValue* const value = find(key, false);
+    if (!value) return std::nullopt;
+    if (value->type != ValueType::flag) refuse(key, "true or false");
+    return number_at(ValueType::u8, value->bytes.data()) != 0;
+}
+
+std::vector<std::string_view> GgufValues::texts(const std::string& key) const {
+    const GgufValue* const value = find(key, true);
+    std::vector<std::string_view> texts;
+    if (!value) return texts;
+    if (value->type != ValueType::text) refuse(key, "a list of texts");
+    texts.reserve(value->count);
+    const std::byte* at = value->bytes.data();  // the header's reader has checked that all are inside
+    for (std::uint64_t i = 0; i < value->count; ++i) {
+        const auto size = load_value<std::uint64_t>(at);
+        texts.emplace_back(reinterpret_cast<const char*>(at) + 8, size);
+        at += 8 + size;
+    }
+    return texts;
+}
+
+std::vector<double> GgufValues::numbers(const std::string& key, std::uint64_t count) const {
+    const GgufValue* const value = find(key, true);
+    if (value && !is_number(value->type)) refuse(key, "a list of numbers");
+    const std::uint64_t found = value ? value->count : 0;
+    check<BadInput>(found == count, "{}: {} must hold {} numbers, got {}", name_, shown_name(key), count, found);
+    std::vector<double> numbers(count);
+    for (std::uint64_t i = 0; i < count; ++i)
+        numbers[i] = number_at(value->type, value->bytes.data() + i * fixed_size(value->type));
+    return numbers;
+}
+
+}  // namespace inkling::formats
