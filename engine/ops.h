@@ -28,4 +28,5 @@
 #include "engine/ops/shape.h"
 #include "engine/ops/softmax.h"
 #include "engine/ops/unary.h"
+#include "engine/ops/variance.h"
 #include "engine/ops/windows.h"

@@ -78,12 +78,16 @@ Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bo
     return result;
 }
 
+std::size_t count_over(const Shape& shape, const std::vector<std::size_t>& axes) {
+    std::size_t n = 1;
+    for (const std::size_t axis : axes) n *= shape[axis];
+    return n;
+}
+
 template <class T>
 ConstArray<T> rows_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
-    std::size_t width = 1;
-    for (const std::size_t axis : axes) width *= x.shape()[axis];
     const std::size_t rows = size_of(shape_without(x.shape(), axes, false));
-    return x.permuted(axes_last(x.rank(), axes)).contiguous().reshaped({rows, width});
+    return x.permuted(axes_last(x.rank(), axes)).contiguous().reshaped({rows, count_over(x.shape(), axes)});
 }
 
 template <class T>

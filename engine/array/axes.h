@@ -26,6 +26,7 @@ Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes);
 
 // A shape without the axes, or with size 1 in their place.
 Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bool keep_axes);
+std::size_t count_over(const Shape& shape, const std::vector<std::size_t>& axes);  // elements that one result reduces
 
 // The permutation that moves the named axes to the back.
 Shape axes_last(std::size_t rank, const std::vector<std::size_t>& axes);

@@ -1,4 +1,4 @@
-// Reductions over axes: sums, means, maxima, products, variances; cumulative sums.
+// Reductions over axes: sums, means, maxima, products; cumulative sums.
 #pragma once
 
 #include "engine/array/axes.h"
@@ -26,14 +26,6 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false
 // ln sum_i e^x_i, without overflow
 template <class T>
 Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
-
-// sum_i (x_i - mean)^2 / (n - correction), and its square root. NaN for equal elements that are no more than the
-// correction, such as a single one. Write inkling::std if `using namespace inkling` makes std ambiguous. The gradient
-// of std is 0 where all elements are equal.
-template <class T>
-Tensor<T> var(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);
-template <class T>
-Tensor<T> std(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);
 
 // The index of the first maximum, or of the first NaN: along the axis, or row-major over several axes.
 template <class T>
