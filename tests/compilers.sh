@@ -27,7 +27,7 @@ for name in "$@"; do
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=$flags" \
         -DCMAKE_CXX_COMPILER="$compiler" -DINKLING_MARCH=$march -DINKLING_TESTS=OFF >"$build/configure.log"
     cmake --build "$build" --target inkling >"$build/build.log" || fail "$name does not build: see $build/build.log"
-    likewise=$("$build/inkling" info --cpu --json | grep -o '"fast_bf16": *[a-z]*')
+    pairs=$("$build/inkling" info --cpu --json | grep -o '"instructions": *"avx512-bf16"' || true)
     for precision in fp32 bf16; do
         for threads in 1 2; do
             "$build/inkling" train --data "$folder/text.txt" --out "$folder/run" --overwrite --n-layer 2 --n-head 4 --n-embd 64 \
@@ -35,7 +35,7 @@ for name in "$@"; do
                 --threads $threads --quiet
             found=$(sha256sum <"$folder/run/latest/model.safetensors" | cut -c1-16)
             key=$precision
-            [ $precision = fp32 ] || key+=$likewise
+            [ $precision = fp32 ] || key+=$pairs
             [ "${hashes[$key]:=$found}" = "$found" ] || fail "$name, $precision: weights $found, elsewhere ${hashes[$key]}"
             say "$name, $precision, $threads threads: weights $found"
         done

@@ -65,7 +65,7 @@ void check_same_start(distributed::Processes& processes, const train::RunSetting
     std::string own = fmt::format("version = {}\n", INKLING_VERSION);
     const bool float32 = settings.given.contains("precision") || !settings.fits_run() || settings.options.max_flops > 0;
     if (!float32 || settings.options.precision == Precision::bf16)
-        own += fmt::format("bfloat16 = {}\n", has_fast_bf16() ? "in pairs" : "one by one");
+        own += fmt::format("bfloat16 = {}\n", has_bf16_products() ? "in pairs" : "one by one");
     own += fmt::format("checkpoint = {}\n",
                        resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
     train::TrainOptions options = settings.options;

@@ -79,7 +79,7 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
         constexpr bool half = std::is_same_v<A, BFloat16> || std::is_same_v<B, BFloat16>;
         if (half || options.round) {
 #ifdef __AVX512BF16__
-            if (has_fast_bf16()) return run<kernels::HalfPairs>(a, b, c, options.accumulate, bias);
+            if (has_bf16_products()) return run<kernels::HalfPairs>(a, b, c, options.accumulate, bias);
 #endif
             return run<kernels::Half>(a, b, c, options.accumulate, bias);
         }

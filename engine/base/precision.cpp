@@ -11,7 +11,15 @@ thread_local Precision current = Precision::fp32;
 
 Precision product_precision() { return current; }
 
-bool has_fast_bf16() { return used_kind() == CpuKind::avx512_bf16; }
+bool has_bf16_products() { return used_kind() == CpuKind::avx512_bf16; }
+
+bool has_fast_bf16() {
+#ifdef __x86_64__
+    return has_bf16_products() && __builtin_cpu_is("amd");
+#else
+    return false;
+#endif
+}
 
 WithPrecision::WithPrecision(Precision precision) : before_(current) { current = precision; }
 WithPrecision::~WithPrecision() { current = before_; }

@@ -15,7 +15,8 @@ constexpr auto names(Precision) {
 
 Precision product_precision();  // of ops called on this thread
 
-bool has_fast_bf16();  // whether the CPU multiplies bfloat16 (AVX512_BF16, see cpu.h)
+bool has_bf16_products();  // whether the CPU multiplies bfloat16 (AVX512_BF16, see cpu.h)
+bool has_fast_bf16();      // and does so faster than float32: Zen 4 and 5 do, Intel's Xeons do not
 
 class WithPrecision {
   public:

@@ -63,7 +63,7 @@ inline void transpose_into(const T* x, std::ptrdiff_t row, std::size_t n, std::s
     for (std::size_t k = 0; k < depth && n < ld; ++k) std::fill(out + k * ld + n, out + (k + 1) * ld, T{0});
 }
 
-// Compiled if the compiler may use the instruction, called only if has_fast_bf16(), because the library for AVX-512
+// Compiled if the compiler may use the instruction, called only if has_bf16_products(), because the library for AVX-512
 // also runs on CPUs without it.
 #ifdef __AVX512BF16__
 using Pair = std::uint32_t;

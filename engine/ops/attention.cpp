@@ -197,7 +197,7 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     if constexpr (std::is_same_v<T, float>) {
         if (product_precision() == Precision::bf16) {
 #ifdef __AVX512BF16__
-            if (has_fast_bf16() && shape.d % 2 == 0 && shape.dv % 2 == 0)
+            if (has_bf16_products() && shape.d % 2 == 0 && shape.dv % 2 == 0)
                 return run<PairOperands>(shape, qkv, inputs(q, k, v));
 #endif
             for (ConstArray<T>& x : qkv) x = widen(round_to_bfloat16(x));

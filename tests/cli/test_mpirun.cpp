@@ -97,7 +97,7 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
 }
 
 TEST_CASE("mpirun: CPUs of two kinds write the model that one writes, in float32", "[cli][mpirun][unsanitized]") {
-    if (!inkling::has_fast_bf16()) SKIP_TEST("this CPU has no products of bfloat16 to go without");
+    if (!inkling::has_bf16_products()) SKIP_TEST("this CPU has no products of bfloat16 to go without");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
     allow_mpirun();
