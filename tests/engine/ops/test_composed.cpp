@@ -130,8 +130,8 @@ TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), ContainsSubstring("pad: widths 3 and 0"));
     CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), ContainsSubstring("diagonal: two axes"));
     CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), ContainsSubstring("max_pool2d: one number, or 2"));
-    CHECK_THROWS_WITH(max_pool2d(zeros({4}), 2), ContainsSubstring("max_pool2d: at least two axes"));
-    CHECK_THROWS_WITH(avg_pool2d(zeros({4}), 2), ContainsSubstring("avg_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(max_pool2d(Tensor<double>::zeros({4}), 2), ContainsSubstring("max_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(avg_pool2d(Tensor<double>::zeros({4}), 2), ContainsSubstring("avg_pool2d: at least two axes"));
     CHECK_THROWS_WITH(conv_transpose2d(kX, kX), ContainsSubstring("conv_transpose2d: x (B, C, H, W)"));
     CHECK_THROWS_WITH(interpolate(kX, {1, 1, 1}), ContainsSubstring("interpolate: at most 2 sizes"));
     CHECK_THROWS_WITH(nll_loss(kX, IdArray({2}, 3)), ContainsSubstring("nll_loss: targets must be at least 0"));
