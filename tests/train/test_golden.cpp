@@ -1,7 +1,7 @@
-// The weights after 100 steps, the validation loss and a sampled text, which are the same on every CPU, with every
-// compiler and C library. tests/reference/golden.json has one row for float32, and two for bfloat16, since CPUs that
-// multiply it in pairs round in another order. A change that should not change results must keep these rows; a change
-// that should replaces them by the rows that this test prints.
+// The weights after 100 steps, the validation loss, a sampled text and its log-probability are the same on every CPU,
+// with every compiler and C library. tests/reference/golden.json has one row for float32, and two for bfloat16, since
+// CPUs that multiply it in pairs round in another order. A change that should not change results must keep these rows;
+// a change that should replaces them by the rows that this test prints.
 #include "engine/base/cpu.h"
 #include "formats/sha256.h"
 #include "generate/sequence.h"
@@ -24,11 +24,14 @@ nlohmann::json after_100_steps(Precision precision, const char* arch, train::Opt
     const Array<float> weights = run.weights();
     const std::string bytes(reinterpret_cast<const char*>(weights.data()), weights.size() * sizeof(float));
     generate::GenerateOptions sampling;
-    sampling.max_tokens = 40, sampling.temperature = 0.8;
+    sampling.max_tokens = 40, sampling.temperature = 0.8, sampling.logprobs = 0;
     run.model->eval();
     generate::Sequence text(*run.model, &run.tokenizer, sampling);
     text.add("abc");
-    return {formats::base64(formats::sha256(bytes)), run.last_val_loss(), text.write()};
+    const std::string written = text.write();
+    double logprob = 0;
+    for (const auto& token : text.logprobs()) logprob += token.logprob;
+    return {formats::base64(formats::sha256(bytes)), run.last_val_loss(), written, logprob};
 }
 
 }  // namespace
