@@ -1,15 +1,16 @@
 // Chooses a token from a model's logits:
 //   Sampler sampler(options);
 //   token = sampler.sample(logits, uniform);
-// What is not off happens in this order, which is that of transformers:
+// Applies the options that are on in this order, the order of transformers:
 //   0. logit bias: z + b
-//   1. repeat penalty r (Keskar et al. 2019): of tokens that the text has already, a logit z > 0 becomes z / r, others
-//      z r; then, of tokens that were written c > 0 times, z - presence penalty - c frequency penalty, as OpenAI has it
-//   2. temperature t: z / t. 0: the largest z after step 1 is taken, and the other steps are left out
-//   3. top-k: the k likeliest tokens stay
-//   4. top-p (Holtzman et al. 2019): the fewest of the likeliest whose probabilities, among those left, sum to p stay
-//   5. min-p (Nguyen et al. 2024): tokens at least min_p times as likely as the likeliest stay
-//   6. one of those left is sampled by its probability
+//   1. repeat penalty r (Keskar et al. 2019): for tokens of the text, a logit z > 0 becomes z / r, others z r; then,
+//   for
+//      tokens generated c > 0 times, z - presence penalty - c frequency penalty, as in OpenAI's API
+//   2. temperature t: z / t. 0: takes the largest z after step 1 and skips the other steps
+//   3. top-k: keeps the k likeliest tokens
+//   4. top-p (Holtzman et al. 2019): keeps the fewest of the likeliest whose renormalized probabilities sum to p
+//   5. min-p (Nguyen et al. 2024): keeps tokens at least min_p times as likely as the likeliest
+//   6. samples one of those by its probability
 // Among equally likely tokens the smaller id comes first.
 #pragma once
 
@@ -29,15 +30,15 @@ struct SamplingOptions {
     double presence_penalty = 0, frequency_penalty = 0;  // 0: off
     std::map<std::int32_t, double> logit_bias = {};
 
-    void validate() const;  // throws, naming the flag that is to change
+    void validate() const;  // throws, naming the flag to change
 };
 
 class Sampler {
   public:
     explicit Sampler(SamplingOptions options);  // throws as validate() does
 
-    // `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty, the last
-    // `written` of them also for the other two.
+    // `uniform` in [0, 1) is the random number. The repeat penalty counts all tokens of `text`, the other two the last
+    // `written`.
     std::int32_t sample(std::span<const float> logits, double uniform, std::span<const std::int32_t> text = {},
                         std::size_t written = 0);
 
@@ -47,21 +48,21 @@ class Sampler {
     void keep_likeliest(std::span<const float> z, std::size_t k, double p);
 
     SamplingOptions options_;
-    // Of the vocabulary's size, kept from token to token.
+    // Of the vocabulary's size, reused for each token.
     std::vector<float> penalized_, weight_;
     std::vector<bool> seen_;
     std::vector<std::int32_t> order_;
 };
 
-// log softmax of the logits at a token: the model's own log-probability, whatever the options.
+// log softmax of the logits at a token: the model's log-probability, before any option.
 struct Logprob {
     std::int32_t id;
     double logprob;
 };
 struct TokenLogprobs : Logprob {
-    std::vector<Logprob> top;  // the likeliest in its place, in order
+    std::vector<Logprob> top;  // the likeliest alternatives, in order
 };
-// Of `token` and of the n likeliest.
+// For `token` and the n likeliest.
 TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, std::size_t n);
 
 }  // namespace inkling::generate

@@ -1,8 +1,8 @@
-// Text that comes in pieces and ends before the first of some stop texts, however the pieces are cut:
+// Cuts a text that arrives in pieces before the first stop text, however the pieces are cut:
 //   StopTexts stop({"\n\n", "END"});
 //   print(stop.push("some text\n"));    // "some text": the line's end may begin a stop text
 //   print(stop.push("\nmore"));         // "", and stop.found()
-//   print(stop.finish());               // what was held back, when none came
+//   print(stop.finish());               // the rest that was held back
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class StopTexts {
   public:
     explicit StopTexts(std::vector<std::string> stops);  // none of them empty; throws
 
-    // The text that is now certain. The stop text that is complete first counts; of several at once, the longest.
+    // Returns the text that is now certain. The first complete stop text counts; of several at once, the longest.
     std::string push(std::string_view piece);
     std::string finish();
     bool found() const { return found_; }

@@ -1,8 +1,8 @@
-// Bytes that come in pieces, as tokens of a byte-level model do, made into text without ever showing half a character:
+// Decodes bytes that arrive in pieces, such as tokens of a byte-level model, without ever showing half a character:
 //   Utf8Stream stream;
 //   print(stream.push("\xE2\x82"));      // nothing yet
 //   print(stream.push("\xAC!"));         // "€!"
-//   print(stream.finish());              // what was still held back, as U+FFFD
+//   print(stream.finish());              // the held bytes, as U+FFFD
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace inkling::generate {
 
 class Utf8Stream {
   public:
-    // The text that is now certain. Bytes that can begin or continue no character become U+FFFD, one for each longest
-    // part that could have become one (as in Python, Rust and browsers).
+    // Returns the text that is now certain. Invalid bytes become U+FFFD, one for each maximal part of a character (as
+    // in Python, Rust and browsers).
     std::string push(std::string_view bytes);
 
     // The end of the text.
@@ -23,7 +23,7 @@ class Utf8Stream {
     std::string held_;  // at most 3 bytes that may still become a character
 };
 
-// The whole at once.
+// Decodes a whole text.
 std::string to_valid_utf8(std::string_view bytes);
 
 }  // namespace inkling::generate

@@ -1,5 +1,5 @@
-// The activation of an Architecture's feed-forward part, of a tensor (transformer.cpp) and of a row of a token step
-// (inference/token_step.cpp): the same formulas.
+// The activation of an Architecture's feed-forward part, for tensors (transformer.cpp) and for rows of a token step
+// (inference/token_step.cpp), by the same formulas.
 #pragma once
 
 #include "engine/kernels/activation_row.h"

@@ -1,6 +1,6 @@
 // Low-rank adapters (Hu et al. 2021): a frozen linear layer y = x W^T + b becomes
 //   y = x W^T + b + s dropout(x) A^T B^T,   A (r, in), B (out, r), s = alpha / r
-// and A and B alone are trained. They are parameters like the others, in the list of models/parameters.h.
+// and only A and B are trained. They are parameters like the others, in the list of models/parameters.h.
 //   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
 //   model.merge_adapters();                                  // W + s B A: the same model, without adapters
 // Their files are PEFT's: models/files/adapter_folder.h.
@@ -15,11 +15,11 @@
 namespace inkling::models {
 
 struct AdapterOptions {
-    std::size_t rank = 0;  // 0: there are no adapters
+    std::size_t rank = 0;  // 0: no adapters
     double alpha = 32, dropout = 0;
     bool rank_stabilized = false;  // s = alpha / sqrt(r) (Kalajdzievski 2023, rsLoRA)
-    std::string base = "";         // the folder of the model that they belong to, where it is known
-    bool changes_tables = false;   // there was one of the token table or a tied head, which the model has taken in
+    std::string base = "";         // the base model's folder, if known
+    bool changes_tables = false;   // an adapter of the token table or a tied head was merged into the model
 
     double scale() const {
         const auto r = static_cast<double>(rank);
@@ -32,14 +32,14 @@ inline constexpr const char* kTablesChanged =
     "an adapter of the token table, or of a head that is the token table, is read alone: merge it into the model by "
     "inkling export --format hf";
 
-// The weights that --lora-targets names, separated by commas: all-linear, those of the layers of every block; or names,
-// each a layer's name as the family's files have it or its last parts, as PEFT does: q_proj, mlp.c_proj, lm_head.
-// Throws Error, with the names there are, for one that no layer has.
+// The weights that --lora-targets names, separated by commas: all-linear for every linear layer of the blocks, or names
+// of layers in the family's files or their last parts, as in PEFT: q_proj, mlp.c_proj, lm_head. Throws Error, listing
+// the known names, for an unknown one.
 ParameterFilter adapter_targets(const Architecture& architecture, const std::string& names);
-// Numbers in the adapters of these.
+// Elements of the adapters of these weights.
 std::uint64_t adapter_count(const Architecture& architecture, std::size_t rank, const ParameterFilter& targets);
 
-// The fewest names that adapter_targets, and PEFT, understand as just these weights.
+// The fewest names that adapter_targets and PEFT resolve to exactly these weights.
 std::vector<std::string> target_names(const Architecture& architecture, const ParameterFilter& targets);
 
 }  // namespace inkling::models

@@ -1,5 +1,5 @@
-// Keys and values of the tokens that a text has so far, for each layer: what a next token looks at. Of a layer with a
-// window it holds at most two windows.
+// The keys and values of a text's tokens in each layer, which the next token attends to. A layer with a window holds at
+// most two windows.
 //   KvCache cache(config);
 //   cache.reserve(n);                // room for n tokens
 //   KvCache other = cache.clone();   // goes on by itself
@@ -18,18 +18,18 @@ class KvCache {
     explicit KvCache(const Architecture& config);
 
     std::size_t length() const { return length_; }  // tokens held
-    std::size_t bytes() const;                      // of all keys and values, with the room for more
+    std::size_t bytes() const;                      // of all keys and values, with the spare room
     void clear();
     void reserve(std::size_t n);  // makes room for tokens up to the n-th; comes before they are written
     // The key at a position (d), in front of those at the next positions.
     float* key(std::size_t layer, std::size_t head, std::size_t position);
     float* value(std::size_t layer, std::size_t head, std::size_t position);
 
-    // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, and returns what
-    // these tokens look at: (1, kv heads, n and some before, d).
+    // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, and returns those
+    // that these tokens attend to: (1, kv heads, n and some before, d).
     template <class T>
     std::pair<Tensor<T>, Tensor<T>> append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v);
-    void advance(std::size_t n);  // every layer has the keys and values of the next n tokens: they are held
+    void advance(std::size_t n);  // after append() to every layer: the next n tokens are held
 
     KvCache clone() const;
 
@@ -44,7 +44,7 @@ class KvCache {
 
     std::size_t heads_, head_size_, most_;  // most_: the context
     std::size_t length_ = 0;
-    std::vector<Layer> layers_, next_;  // next_: what advance() puts in the place of a layer
+    std::vector<Layer> layers_, next_;  // next_: layers that advance() replaces
 };
 
 }  // namespace inkling::models

@@ -1,7 +1,7 @@
-// The one list of a decoder's parameters, made from its Architecture: what there is, of which shape, what optimizers
-// take it for, and how it starts; low-rank adapters (models/adapter.h) are in it. Models, files and counts read it.
+// The list of a decoder's parameters by its Architecture: shapes, roles for optimizers, initial values, and low-rank
+// adapters (models/adapter.h). Models, files and counts all read this list.
 //   for (const ParameterSpec& p : parameters(architecture)) ...
-//   for (const ParameterSpec& p : model.specs()) use(p, model.at(p));   // with the adapters that the model has
+//   for (const ParameterSpec& p : model.specs()) use(p, model.at(p));   // with the model's adapters
 #pragma once
 
 #include <array>
@@ -43,13 +43,13 @@ constexpr bool is_norm(Part part) {
            part == Part::mlp_output_norm;
 }
 
-// The last two are the low-rank adapter of the weight: A (r, in), B (out, r).
+// The last two are the weight's low-rank adapter: A (r, in), B (out, r).
 enum class Slot { weight, bias, lora_a, lora_b };
 
 struct ParameterSpec {
     Part part;
     Slot slot;
-    std::size_t layer;  // 0 where there is but one
+    std::size_t layer;  // 0 outside of layers
     Shape shape;        // weights of linear maps are (out, in)
     nn::ParameterKind kind;
     nn::Initial initial;
@@ -57,38 +57,38 @@ struct ParameterSpec {
 using ParameterFilter = std::function<bool(const ParameterSpec&)>;
 
 inline bool is_lora(const ParameterSpec& p) { return p.slot == Slot::lora_a || p.slot == Slot::lora_b; }
-// Whether it may have an adapter: the weight of a linear layer, also of a head that is not the token table.
+// Whether it may have an adapter: the weight of a linear layer or of an untied head.
 inline bool may_be_adapted(const ParameterSpec& p) {
     return p.slot == Slot::weight && (p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::head);
 }
 
-// Whether the gain that it stands for is 1 + weight.
+// Whether its gain is 1 + weight.
 inline bool adds_one(const Architecture& a, const ParameterSpec& p) {
     return a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight;
 }
 
-// A matrix that linear or embedding takes, packed or not; the table of positions is added.
+// A matrix for linear or embedding, which may be packed; the table of positions is added instead.
 inline bool may_be_packed(const ParameterSpec& p) {
     return p.shape.size() == 2 && p.part != Part::position_table && !is_lora(p);
 }
 
-// In the order in which models visit them, files list them and flat buffers hold them: tables, layers, norm, head.
+// The order of models, files and flat buffers: tables, layers, norm, head.
 std::vector<ParameterSpec> parameters(const Architecture& architecture);
-// The same with an adapter of this rank behind each weight that may have one and that `adapted` selects.
+// The same with an adapter of this rank behind each weight that `adapted` selects and that may have one.
 std::vector<ParameterSpec> parameters(const Architecture& architecture, std::size_t rank,
                                       const ParameterFilter& adapted);
-// The adapter of a weight. A starts uniform in +-1/sqrt(in) and B as zeros, so that at first nothing changes.
+// A weight's adapter. A starts uniform in +-1/sqrt(in) and B as zeros, so it starts without effect.
 std::array<ParameterSpec, 2> adapter_parameters(const ParameterSpec& weight, std::size_t rank);
 std::vector<ParameterSpec> layer_parameters(const Architecture& architecture, std::size_t layer);
 
-// Numbers in all of them, without making the list; at most 2^64 - 1, whatever a lying config.json says.
+// The number of all elements, without making the list; at most 2^64 - 1 for any config.json.
 std::uint64_t parameter_count(const Architecture& architecture);
-// Numbers in the matrices from activations to activations: of role matrix.
+// Elements of the matrices between activations (role matrix).
 std::uint64_t matrix_count(const Architecture& architecture);
-// Numbers in the matrices that every token is multiplied with: no tables that are only looked up.
+// Elements of the matrices that multiply every token, without tables that are only looked up.
 std::uint64_t multiplied_count(const Architecture& architecture);
 
-// What there is of a part, each undefined where there is none.
+// The tensors of a part; missing ones are undefined.
 template <class Array>
 struct Weights {
     Array weight, bias, lora_a = {}, lora_b = {};
@@ -98,7 +98,7 @@ struct Weights {
     const Array& operator[](Slot slot) const { return const_cast<Weights&>(*this)[slot]; }
 };
 
-// What a model keeps of each part: of itself, or of one of its layers.
+// Values for each part of a model or of one of its layers.
 template <class Value>
 struct Parts {
     std::array<Value, kParts> all;

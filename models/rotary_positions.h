@@ -1,4 +1,4 @@
-// The angles of rotary positions as an Architecture has them, which may be scaled for longer contexts.
+// The angles of an Architecture's rotary positions, with its scaling for longer contexts.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace inkling::models {
 
-// Pair i of a head at position p is rotated by p rates[i]: r / 2 of them, r = rotary_size().
+// Position p rotates pair i of a head by p rates[i]; there are rotary_size() / 2.
 std::vector<double> rotary_rates(const Architecture& architecture);
 std::vector<double> local_rotary_rates(const Architecture& architecture);  // in local layers
 
-// What RopeScaling divides each of the rates by: r / 2 of them.
+// The divisors of the rates by RopeScaling, rotary_size() / 2.
 std::vector<double> rotary_divisors(const Architecture& architecture);
 
-// Of positions start .. start + rows - 1, for the op rotate; undefined where positions are not rotary.
+// For positions start .. start + rows - 1 and the op rotate; undefined if positions are not rotary.
 template <class T>
 struct RotaryTables {
-    ConstArray<T> global, local;  // local: shares the other's memory where the angles are the same
+    ConstArray<T> global, local;  // local shares global's memory if the angles are equal
 
     RotaryTables() = default;
     RotaryTables(const Architecture& a, std::size_t start, std::size_t rows) {

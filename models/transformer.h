@@ -1,5 +1,5 @@
-// A decoder-only transformer (Vaswani et al. 2017; Radford et al. 2018), of any Architecture: tokens and positions,
-// layers of causal attention and a feed-forward part, each behind a norm and added to the stream, a norm and a head.
+// A decoder-only transformer (Vaswani et al. 2017; Radford et al. 2018) of any Architecture: tokens and positions,
+// layers of causal attention and a feed-forward part, each after a norm and added to the stream, a norm and a head.
 //   Transformer<float> model(architecture);
 //   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
 #pragma once
@@ -13,11 +13,11 @@ namespace inkling::models {
 
 template <class T>
 struct HiddenOptions {
-    // The text so far, of one row: the ids come behind it, and become part of it. Without a gradient, in float32.
+    // The text so far, for one row of ids, which are appended to it. Without gradients, in float32.
     KvCache* cache = nullptr;
-    Documents documents = {};                   // several texts in a row, each computed as if it were alone
-    std::vector<Tensor<T>>* weights = nullptr;  // each layer's attention weights (B, H, T, T) are appended
-    Generator* random = nullptr;                // dropout, in training mode, takes keys of it
+    Documents documents = {};                   // several texts in a row, each computed as if alone
+    std::vector<Tensor<T>>* weights = nullptr;  // appends each layer's attention weights (B, H, T, T)
+    Generator* random = nullptr;                // keys for dropout, in training mode
 };
 
 template <class T>
@@ -35,10 +35,10 @@ class Transformer : public TransformerParameters<T> {
     Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
                    const Documents& documents = {}) const;  // mean nats a token
 
-    bool checkpoint_activations = false;  // run each layer once more in backward, instead of keeping what is inside
+    bool checkpoint_activations = false;  // recompute each layer in backward instead of keeping its activations
 
   private:
-    struct Pass : HiddenOptions<T> {  // and the cosines and sines of its positions, where these are rotary
+    struct Pass : HiddenOptions<T> {  // with the cosines and sines of rotary positions
         RotaryTables<T> angles;
     };
     Tensor<T> layer(const Layer& l, Tensor<T> x, const Pass& pass) const;

@@ -1,4 +1,4 @@
-// The parameters of a decoder as tensors: a Transformer computes with them, and an InferenceModel is made from them.
+// The parameters of a decoder as tensors, for Transformer and InferenceModel.
 //   TransformerParameters<float> all(architecture);
 //   all.parts[Part::token_table].weight; all.layers[0][Part::up].bias
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace inkling::models {
 
-// How a model stores its matrices, but for the table of positions, which stays float32 as vectors do.
+// How a model stores its matrices; vectors and the table of positions stay float32.
 struct WeightStorage {
     WeightType type = WeightType::fp32;
-    // For inference the token table, whose rows are only looked up, stays as it is, and bfloat16 weights are not
+    // For inference: the token table, whose rows are only looked up, stays unpacked, and bfloat16 weights are not
     // widened to float32.
     bool inference = false;
 };
@@ -26,31 +26,31 @@ class TransformerParameters : public nn::Module<T> {
   public:
     using Layer = Parts<Weights<Tensor<T>>>;
 
-    // Initial values are drawn with keys of `random`; without it the tensors are left undefined, for at() to set.
-    // Throws when the architecture makes no sense.
+    // Draws initial values with keys of `random`; without it tensors stay undefined until at() sets them. Throws for a
+    // senseless architecture.
     explicit TransformerParameters(const Architecture& architecture,
                                    std::optional<Generator> random = Generator{1337, 0});
 
-    // Under the names that the family's files use: transformer.h.0.attn.c_attn.weight, ... Throws for a part that the
-    // family has no name for.
+    // Under the names of the family's files: transformer.h.0.attn.c_attn.weight, ... Throws for a part without a name
+    // in the family.
     void visit(const nn::Visitor<T>& visitor) override;
 
-    // Freezes all parameters, or those that `which` says yes to, and stores them so.
+    // Freezes all parameters, or those that `which` selects, and stores them as given.
     using nn::Module<T>::freeze;
     void freeze(WeightStorage storage, const ParameterFilter& which = nullptr);
-    // Sets a parameter to these values, stored so. What is packed has no gradient.
+    // Sets a parameter to these values, stored as given. Packed ones have no gradient.
     void set(const ParameterSpec& p, const Tensor<T>& values, WeightStorage storage);
-    // Shares the tensors of another model of the same sizes, its adapters included, or the adapters alone.
+    // Shares the tensors of another model of the same sizes, with its adapters, or only the adapters.
     void share(const TransformerParameters& other);
     void share_adapters(const TransformerParameters& other);
 
-    // The list of its parameters: the architecture's, and behind each weight its adapter, where it has one.
+    // Its parameters: the architecture's, each weight followed by its adapter, if any.
     std::vector<ParameterSpec> specs() const;
 
-    // Freezes all parameters, and gives those that `targets` says yes to low-rank adapters (models/adapter.h) in place
-    // of the ones they had. A takes a key of `random` each; without it A and B are left undefined, for at() to set.
+    // Freezes all parameters and gives those that `targets` selects new low-rank adapters (models/adapter.h). Each A
+    // takes a key of `random`; without it A and B stay undefined until at() sets them.
     void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
-    // Adds the adapters to their weights, which are float32 then; all parameters are trained again.
+    // Adds the adapters to their weights, which become float32, and unfreezes all parameters.
     void merge_adapters();
     bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
 
@@ -62,7 +62,7 @@ class TransformerParameters : public nn::Module<T> {
     }
     Tensor<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
     const Tensor<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
-    // The head, which is the token table where it is tied; but one may be stored by itself, as another type.
+    // The head: the token table if tied, unless it is stored separately as another type.
     Weights<Tensor<T>> head() const {
         Weights<Tensor<T>> own = parts[Part::head];
         if (!own.weight.defined()) own.weight = parts[Part::token_table].weight;
@@ -70,9 +70,9 @@ class TransformerParameters : public nn::Module<T> {
     }
 
     Architecture config;
-    AdapterOptions adapter;     // rank 0: there are none
-    Layer parts;                // of which there is one: tables, last norm, head
-    std::vector<Layer> layers;  // those of each layer
+    AdapterOptions adapter;     // rank 0: none
+    Layer parts;                // outside of layers: tables, last norm, head
+    std::vector<Layer> layers;  // of each layer
 };
 
 extern template class TransformerParameters<float>;

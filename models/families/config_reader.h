@@ -1,4 +1,4 @@
-// Values of a config.json by key. Every complaint is a BadInput that names the file and the key.
+// Reads a config.json by key. Every error is a BadInput that names the file and the key.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace inkling::models {
 
-// What transformers takes where a config.json has no such key; older files lack some.
+// The defaults of transformers for missing keys; older files lack some.
 struct SizeDefaults {
     std::size_t context;
     std::size_t head_dim = 0;  // 0: hidden_size / num_attention_heads
@@ -23,28 +23,28 @@ class ConfigReader {
   public:
     ConfigReader(const nlohmann::json& object, const std::string& what) : json_(object), what_(what) {}
 
-    bool has(const char* key) const { return find(key) != nullptr; }  // and is not null
+    bool has(const char* key) const { return find(key) != nullptr; }  // null counts as missing
     bool names(const char* key) const { return json_.contains(key); }
     std::string text(const char* key, const std::string& otherwise) const;
-    std::string file_name(const char* key) const;  // of any bytes; "" where there is none
+    std::string file_name(const char* key) const;  // of any bytes; "" if missing
     std::size_t size(const char* key) const;       // a whole number from 1 to 2^30
     std::size_t size(const char* key, std::size_t otherwise) const { return has(key) ? size(key) : otherwise; }
     double number(const char* key, double otherwise) const;
     double positive(const char* key, double otherwise) const;  // a number above 0
     bool flag(const char* key, bool otherwise) const;
-    std::vector<std::string> texts(const char* key) const;  // a list of texts; empty where there is none
-    ConfigReader object(const char* key) const;             // an empty one where there is none
+    std::vector<std::string> texts(const char* key) const;  // a list of texts; empty if missing
+    ConfigReader object(const char* key) const;             // an empty one if missing
 
-    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share.
+    // Reads sizes, dropout and rotary positions under the keys that nanochat and the Llama line share.
     void read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const;
-    // rope_parameters (or another object), or rope_scaling and keys beside it, as older files have them. Returns the
-    // part of each head that is rotated.
+    // Reads rope_parameters (or another object), or the older rope_scaling and the keys beside it. Returns the rotated
+    // part of each head.
     double read_rope(Architecture& a, const char* theta_key = "rope_theta",
                      const char* part_key = "partial_rotary_factor", double part = 1,
                      const char* object_key = "rope_parameters") const;
     Activation activation(const char* key, Activation otherwise) const;
 
-    // A choice that models may make, of which this program knows one side.
+    // For a choice of which this program supports one value.
     void require_flag(const char* key, bool value) const;
     void require_activation(const char* key, Activation value) const;
     void require_text(const char* key, const std::string& value) const;  // also where the key is absent

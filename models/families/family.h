@@ -1,7 +1,7 @@
-// Families of models. Each file of this folder says how one family's files express an Architecture: config.json there
-// and back, names and layouts of tensors, keys of GGUF. Nothing else in the program knows a family.
+// Families of models. Each file of this folder maps one family's files to an Architecture and back: config.json, names
+// and layouts of tensors, keys of GGUF. Nothing else in the program knows a family.
 //   Architecture a = family("gpt2").defaults(true);        // as --arch has it
-//   Architecture b = read_config(json, "config.json");     // of the family that its model_type names
+//   Architecture b = read_config(json, "config.json");     // the family is its model_type's
 // A new family is one file and one line in registry.cpp.
 #pragma once
 
@@ -23,48 +23,48 @@ class ConfigReader;
 struct Family {
     std::string name;                      // of --arch
     std::vector<std::string> model_types;  // of config.json: the first is written
-    std::vector<std::string> flags;        // of `inkling train` that not all families have
+    std::vector<std::string> flags;        // of `inkling train`, for this family only
     bool biased;                           // its models usually have biases
     Architecture (*defaults)(bool bias) = nullptr;
 
-    // config.json, but for what all families share: vocab_size, ids of tokens, dtype.
+    // config.json, except the keys that all families share: vocab_size, token ids, dtype.
     nlohmann::json (*to_json)(const Architecture&) = nullptr;
     Architecture (*from_json)(const ConfigReader&) = nullptr;
 
-    // Names of tensors in files; those of a layer behind layer_prefix and its number.
+    // Names of tensors in files; a layer's follow layer_prefix and its number.
     std::string layer_prefix;
     std::vector<std::pair<Part, std::string>> names;
-    std::string optional_prefix = "";  // which some files leave out of every name, or have another for it:
+    std::string optional_prefix = "";  // some files leave it out of every name, or have this one instead:
     std::vector<std::string> other_prefixes = {};
     std::string other_head = "";            // the head's name in some files, and in adapters
-    std::vector<std::string> ignored = {};  // parts of names of what is no weight of its own
-    bool linear_in_out = false;             // weights of linear maps lie (in, out) in files
-    bool qkv_by_head = false;               // rows of query, key and value lie (H, 3, d) there, not (3, H, d)
-    bool always_biased = false;             // files hold biases also for models without: zeros
+    std::vector<std::string> ignored = {};  // parts of tensor names that are not weights
+    bool linear_in_out = false;             // files store linear weights as (in, out)
+    bool qkv_by_head = false;               // files order rows of query, key and value (H, 3, d), not (3, H, d)
+    bool always_biased = false;             // files of models without biases hold zeros
 
-    std::string gguf_name = "";     // in GGUF files; "": llama.cpp does not have this family
-    bool gguf_interleaved = false;  // there, the two rows of a rotated pair lie side by side
+    std::string gguf_name = "";     // in GGUF files; "": llama.cpp lacks this family
+    bool gguf_interleaved = false;  // there, the two rows of a rotated pair are adjacent
     bool gguf_untied = false;       // there, a tied head is a copy of the token table
     bool gguf_windows = false;      // there, attention may have a window
-    // Keys there that are its own. Throws BadInput for what llama.cpp's does not compute.
+    // The family's own keys there. Throws BadInput for variants that llama.cpp does not compute.
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
     void (*read_gguf_keys)(const formats::GgufFile&, Architecture&) = nullptr;
 
     std::string layer_of(const ParameterSpec& p) const;    // transformer.h.0.attn.c_attn, as adapters name layers
     std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight, or .lora_A.weight
     bool stored_transposed(const ParameterSpec& p) const;  // whether files hold it (in, out)
-    bool has_flag(const std::string& flag) const;          // of those that not all families have
+    bool has_flag(const std::string& flag) const;          // of `flags` above
     bool ignores(const std::string& tensor_name) const;
-    std::vector<ParameterSpec> zero_biases(const Architecture& a) const;  // that files hold, and the model has not
+    std::vector<ParameterSpec> zero_biases(const Architecture& a) const;  // in files, but not in the model
 };
 
-// Throws Error, with the names there are.
+// Throws Error, listing the known names, for an unknown one.
 const Family& family(const std::string& name);
 std::vector<std::string> family_names();
 
 // The whole config.json. end_of_text < 0: the tokenizer has no such token.
 nlohmann::json config_json(const Architecture& architecture, std::int64_t end_of_text = -1);
-// Throws BadInput for a model of another kind and for missing or senseless values; `what` is the file's name.
+// Throws BadInput for an unknown kind of model and for missing or senseless values; `what` is the file's name.
 Architecture read_config(const nlohmann::json& json, const std::string& what);
 
 }  // namespace inkling::models

@@ -1,5 +1,5 @@
-// The architecture of a model in the keys of a GGUF file, and llama.cpp's names of tensors there, which are the same
-// for all families.
+// Maps an Architecture to the keys of a GGUF file and back, and parameters to llama.cpp's tensor names, which all
+// families share.
 //   set_gguf_architecture(writer, architecture);
 //   Architecture a = read_gguf_architecture(GgufFile::open("model.gguf"));
 #pragma once
@@ -14,11 +14,11 @@ namespace inkling::models {
 
 std::string gguf_name(const ParameterSpec& p);  // blk.0.attn_qkv.weight
 
-// Writes the keys. Throws BadInput for what llama.cpp does not compute.
+// Writes the keys. Throws BadInput for variants that llama.cpp does not compute.
 void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a);
 
-// Reads the keys; which biases there are, and whether the head is tied, follow from the tensors. Throws BadInput,
-// naming the file and the key, for another architecture and for missing or senseless values.
+// Reads the keys. Biases and a tied head follow from the tensors. Throws BadInput, naming the file and the key, for an
+// unknown architecture and for missing or senseless values.
 Architecture read_gguf_architecture(const formats::GgufFile& file);
 
 }  // namespace inkling::models

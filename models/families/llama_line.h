@@ -1,5 +1,4 @@
-// What Llama, Qwen 2 and Qwen 3 share: sizes, names of tensors, keys of config.json. Their files say what is theirs
-// alone.
+// Shared by Llama, Qwen 2 and Qwen 3: sizes, names of tensors, keys of config.json. Each family's file has the rest.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,14 +8,14 @@
 
 namespace inkling::models {
 
-// RMS norms with gains, rotary positions, shared heads of keys and values, a gated feed-forward part with silu, a head
-// of its own; without biases.
+// RMS norms with gains, rotary positions, shared key/value heads, a gated feed-forward part with silu, an untied head,
+// no biases.
 Architecture llama_line_defaults(const char* family);
 nlohmann::json llama_line_json(const Architecture& a, const char* transformers_class);
-void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);  // over a's own
+void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);  // replaces a's values
 // The window of attention; 0: it holds the context.
 std::size_t sliding_window(const ConfigReader& in, const Architecture& a);
-// Of Qwen, some of whose layers may have one: refuses one that is smaller than the context.
+// Qwen may have a window in some layers: refuses one that is smaller than the context.
 void check_sliding_layers(const ConfigReader& in, const Architecture& a);
 // Named as --arch has it; in GGUF files by the same name.
 Family llama_line_family(const char* name);

@@ -1,5 +1,5 @@
-// The tensors of an adapter_model.safetensors, under the names that PEFT's save_pretrained gives them. A state dict
-// that is saved as it is has the adapter's own name in each: lora_A.default.weight.
+// The tensors of an adapter_model.safetensors, under the names of PEFT's save_pretrained. A state dict saved directly
+// also has the adapter's name in each: lora_A.default.weight.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ class AdapterFile {
     explicit AdapterFile(const std::filesystem::path& path);
 
     const std::string& path() const { return path_; }
-    const std::map<std::string, std::string>& names() const { return names_; }  // and those in the file
+    const std::map<std::string, std::string>& names() const { return names_; }  // to those in the file
     bool contains(const std::string& name) const { return names_.contains(name); }
     const formats::TensorInfo& info(const std::string& name) const { return file_.info(names_.at(name)); }
     Array<float> read(const std::string& name, const Shape& shape) const;  // BadInput: values that are not finite

@@ -1,5 +1,5 @@
-// The folder of a low-rank adapter, as Hugging Face's PEFT reads and writes it: adapter_config.json and
-// adapter_model.safetensors. It holds the adapter alone: the model that it belongs to is in another folder.
+// The folder of a low-rank adapter in the format of Hugging Face's PEFT: adapter_config.json and
+// adapter_model.safetensors. It holds the adapter only; its base model is in another folder.
 //   LoadedModel loaded = load_model(base);
 //   load_adapter(folder, *loaded.model);              // load_model(folder) does both
 //   save_adapter(folder, *loaded.model, *loaded.tokenizer);
@@ -14,15 +14,15 @@ namespace inkling::models {
 
 bool is_adapter(const std::filesystem::path& folder);  // and not a model's folder
 
-// What adapter_config.json says. Throws BadInput for what is not a LoRA of a causal language model, and, by their
-// names, for keys that would change the result and are not known here.
+// Reads adapter_config.json. Throws BadInput for anything but a LoRA of a causal language model, and, by name, for
+// unsupported keys that would change the result.
 AdapterOptions read_adapter_config(const std::filesystem::path& folder);
 
-// The folder of the model that an adapter belongs to, by its adapter_config.json: as it stands there, from where the
-// program runs or else from the adapter's folder. Throws BadInput when there is none.
+// The base model's folder by adapter_config.json, relative to the current folder or else to the adapter's. Throws
+// BadInput if it does not exist.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
 
-// Gives the model the adapters of a folder in place of its own; all else is frozen. Throws BadInput, naming all tensors
+// Replaces the model's adapters by those of a folder and freezes everything else. Throws BadInput, naming all tensors
 // that do not fit the model.
 void load_adapter(const std::filesystem::path& folder, Transformer<float>& model);
 

@@ -1,4 +1,4 @@
-// The pre-tokenizers of byte pairs that llama.cpp has under a name of its own: tokenizer.ggml.pre.
+// The pre-tokenizers of byte pairs that llama.cpp names in tokenizer.ggml.pre.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@ namespace inkling::models {
 struct GgufSplit {
     const char* name;
     data::PreTokenizerSpec spec;
-    bool ignores_merges = false;                    // a piece that is in the vocabulary is that token
-    bool adds_begin = false;                        // where the file does not say
-    bool nfc = false;                               // which llama.cpp leaves to its user
-    std::vector<std::string_view> also_named = {};  // other models that llama.cpp splits so
+    bool ignores_merges = false;                    // a piece in the vocabulary becomes that token
+    bool adds_begin = false;                        // unless the file says otherwise
+    bool nfc = false;                               // llama.cpp leaves it to the user
+    std::vector<std::string_view> also_named = {};  // other models with the same split
 };
 
 const std::vector<GgufSplit>& gguf_splits();

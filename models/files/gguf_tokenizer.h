@@ -1,4 +1,4 @@
-// A tokenizer in the keys of a GGUF file.
+// Maps a tokenizer to the keys of a GGUF file and back.
 //   set_gguf_tokenizer(writer, tokenizer, architecture);
 //   auto tokenizer = read_gguf_tokenizer(file);
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace inkling::models {
 
-// `model`: it may have more rows than the tokenizer has tokens, and ends texts at its end_tokens. Throws BadInput for
-// what llama.cpp would tokenize otherwise.
+// `model` may have more rows than the tokenizer has tokens, and has the end tokens. Throws BadInput for a tokenizer
+// that llama.cpp would apply differently.
 void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, const Architecture& model);
 
-// Byte pairs (tokenizer.ggml.model gpt2), SentencePiece's (llama), or characters (rwkv), with the chat template and the
-// names of special tokens. Throws BadInput, naming the file, for other tokenizers.
+// Reads byte pairs (tokenizer.ggml.model gpt2), SentencePiece (llama) or characters (rwkv), with the chat template and
+// the names of special tokens. Throws BadInput, naming the file, for other tokenizers.
 std::unique_ptr<data::Tokenizer> read_gguf_tokenizer(const formats::GgufFile& file);
 
 // The tokens that begin and end a text.

@@ -1,5 +1,5 @@
-// A module's parameters from and to a safetensors file, by name: a state dict of the same module in PyTorch, saved with
-// safetensors, loads as it is. Buffers that it holds beside them, such as the mask of CausalAttention, are passed over.
+// Saves a module's parameters to a safetensors file and loads them by name. A state dict of the same module in PyTorch,
+// saved with safetensors, loads directly; its buffers, such as the mask of CausalAttention, are skipped.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace inkling::models {
 
-// Names that only one side has.
+// Names on one side only.
 struct Unmatched {
-    std::vector<std::string> missing;     // parameters that the file does not hold: they keep their values
-    std::vector<std::string> unexpected;  // tensors of the file that the module does not know
+    std::vector<std::string> missing;     // parameters missing in the file, which keep their values
+    std::vector<std::string> unexpected;  // tensors that the module does not have
 };
 
 enum class Match { all, some };
 
-// Throws BadInput, naming all of them, for parameters of another shape and, unless some are enough, for what is
-// unmatched. Nothing is read then.
+// Throws BadInput, naming all of them, for parameters of another shape and, unless a part is enough, for unmatched
+// names. Then nothing is read.
 template <class T>
 Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& path, Match match = Match::all);
 template <class T>

@@ -19,26 +19,26 @@ namespace inkling::models {
 
 struct WeightInfo {
     std::string name;
-    std::string_view type;  // as the format has it: F32, BF16, Q4_K
+    std::string_view type;  // the format's name: F32, BF16, Q4_K
     std::vector<std::uint64_t> shape;
     std::uint64_t count, bytes;
 };
 
 class WeightFiles {
   public:
-    // Throws BadInput when there are none, and when a shard is missing or lacks a tensor that the index promises.
+    // Throws BadInput without weights, and for a shard that is missing or lacks a tensor of the index.
     static WeightFiles open(const std::filesystem::path& path);
 
     bool contains(const std::string& name) const { return gguf_ ? gguf_->contains(name) : holder(name) != nullptr; }
-    WeightInfo info(const std::string& name) const;  // BadInput when there is none
-    // As SafetensorsFile::read: how many are not finite.
+    WeightInfo info(const std::string& name) const;  // BadInput if missing
+    // Returns how many are not finite, as SafetensorsFile::read.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
-    // Rounded to nearest; of safetensors, a tensor that is stored so.
+    // Rounded to nearest; from safetensors only tensors stored as bfloat16.
     std::uint64_t read(const std::string& name, BFloat16* out, std::uint64_t count) const;
-    // Gives the memory back that holds what was read of a tensor; it may be read again.
+    // Frees the memory of a tensor's file pages; it may be read again.
     void release(const std::string& name) const;
     template <class Visit>
-    void each(const Visit& visit) const {  // visit(WeightInfo), of every tensor
+    void each(const Visit& visit) const {  // visit(WeightInfo) for every tensor
         if (single_)
             for (const auto& [name, info] : single_->tensors()) visit(weight_info(info));
         for (const auto& [name, shard] : shard_of_) visit(weight_info(shard->info(name)));
@@ -46,8 +46,8 @@ class WeightFiles {
             for (const auto& [name, tensor] : gguf_->tensors()) visit(info(name));
     }
     std::uint64_t bytes() const;                                   // of all tensors
-    std::string_view type() const;                                 // of most of their numbers
-    bool quantized() const;                                        // that type is one of GGUF's with blocks
+    std::string_view type() const;                                 // of most numbers
+    bool quantized() const;                                        // that type is one of GGUF's block types
     const formats::GgufFile* gguf() const { return gguf_.get(); }  // null: safetensors
 
     std::filesystem::path path;  // of the file, or of the index: for messages
