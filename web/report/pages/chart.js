@@ -1,10 +1,9 @@
 "use strict";
-// Line charts as SVG. Charts of one View share their x axis: what is zoomed in one is zoomed in all, and so is the
-// place that is pointed at.
+// Line charts as SVG. Charts of one View share their x axis: zooming and pointing in one apply to all.
 //   const view = new View((x) => `step ${x}`);
 //   const chart = new Chart(place, view, { title: "Loss", height: 320, digits: 4 });
 //   chart.set([{ name: "training", colour: "--c0", x: [1, 2], y: [3, 2.5], style: "line" }], true);
-// Styles: line, faint, dots (with a line), dashed. `quiet` series are not told under the pointer.
+// Styles: line, faint, dots (with a line), dashed. `quiet` series are not listed under the pointer.
 class View {
   constructor(x_text) {
     Object.assign(this, { x_text, charts: [], range: null, at: null, changed: () => {} });
@@ -139,7 +138,7 @@ class Chart {
     this.show_values(false);
   }
 
-  // At most the lowest and the highest value of each column of pixels.
+  // Keeps at most the lowest and the highest value of each pixel column.
   draw_series({ x, y, colour, style }, lines) {
     let path = "", pen = false, column = null;
     const flush = () => {

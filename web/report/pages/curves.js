@@ -1,10 +1,10 @@
 "use strict";
-// Runs of the same settings are drawn alike, and shown and hidden together.
+// Runs with the same settings look alike, and are shown and hidden together.
 const group_of = (run) => run.group ?? run.name;
 const groups_of = (runs) => [...new Set(runs.map(group_of))];
 const colour_of = (run, runs) => `--c${groups_of(runs).indexOf(group_of(run)) % 8}`;
 
-// The curves of one run, or of several over each other, and what chooses how they are drawn.
+// The curves of one run, or of several in one chart, and the controls of how they are drawn.
 class Curves {
   constructor(place, runs) {
     this.runs = runs;
@@ -55,7 +55,7 @@ class Curves {
     return this.unit() === "tokens" ? metrics.step.map((step) => step * (tokens_per_step || 1)) : metrics.step;
   }
 
-  // New runs, or the same ones with more steps.
+  // Takes new runs, or the same runs with more steps.
   update(runs) {
     this.runs = runs;
     const known = runs.some((run) => bytes_per_token(run));
@@ -106,7 +106,7 @@ class Curves {
   }
 }
 
-// A mean of the values so far, each counting for `weight` of the one after it.
+// Exponential moving average: each value weighs `weight` times the one after it.
 function smoothed(values, weight) {
   let sum = 0, total = 0;
   return values.map((y) => {
@@ -117,7 +117,7 @@ function smoothed(values, weight) {
   });
 }
 
-// Of the validation text, from the two units of its loss; else of the whole text. NaN: not known.
+// Bytes per token of the validation text, from the two units of its loss; else of the whole text. NaN if unknown.
 function bytes_per_token({ metrics, card }) {
   for (let i = metrics.step.length - 1; i >= 0; --i) {
     if (metrics.val_loss[i] !== null && metrics.bits_per_byte[i]) return metrics.val_loss[i] / (metrics.bits_per_byte[i] * Math.LN2);

@@ -1,4 +1,4 @@
-// The grid, the words, and what happens when something is chosen.
+// The grid, the text, and the events of choosing.
 
 // --- the grid of all heads
 const cells = [];
@@ -37,7 +37,7 @@ function make_grid() {
 }
 const clamp = (i, size) => Math.min(size - 1, Math.max(0, i));
 
-// --- words: the weight that is pointed at, and the chosen row over the text
+// --- text: the weight under the pointer, and the chosen row over the text
 const spans = [];
 function make_text() {
   const text = $("text");
@@ -94,7 +94,7 @@ function show_row() {
   }));
 }
 
-// --- what happens
+// --- events
 // Chooses a token as the query, and the key with its highest weight.
 function look(query) {
   const row = tokens.slice(0, query + 1).map((_, key) => weight(query, key));
@@ -189,7 +189,7 @@ choose({ layer: state.layer, head: state.head });
 look(state.query);
 redraw();
 
-// Other weights of the same text.
+// Shows other weights for the same text.
 show_heads.update = (other) => {
   data.weights = other.weights;
   triangles.clear();

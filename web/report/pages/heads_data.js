@@ -1,6 +1,6 @@
 // The three files of the heads are the body of show_heads(data), which fills the elements of heads.html. It may be called
-// again once these have been made anew.
-// What is shown: the weights, their numbers and colours, and what is chosen.
+// again after these have been recreated.
+// The data: weights, their numbers and colours, and the current choice.
 show_heads.leave?.abort();
 const leaving = show_heads.leave = new AbortController();
 const { tokens, layers, heads } = data, count = tokens.length;
@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 const state = { layer: data.first.layer, head: data.first.head, query: count - 1, key: 0, pointed: null };
 let cell = 0, fitted = true, printing = false, ratio = window.devicePixelRatio || 1;  // cell: a weight's side in CSS pixels
 
-// --- weights: the lower triangle of each head, row by row; of each its position on the colour scale, 0 to 255, in base64
+// --- weights: the lower triangle of each head, row by row; each as its position on the colour scale, 0 to 255, in base64
 const triangles = new Map();
 function triangle(layer, head) {
   const at = layer * heads + head;
@@ -25,7 +25,7 @@ const weight = (query, key) =>
 
 const digits = (w) => w.toPrecision(2);  // as weights are shown, and as positions tell them
 
-// --- colours: where a weight stands on the scale is the same for all heads
+// --- colours: all heads share one scale
 const position = (w) => Math.min(1, Math.max(0, w)) ** data.exponent;
 const steps = Array.from({ length: 256 }, (_, i) => {
   const at = i / 255 * (data.scale.length - 1), low = Math.min(data.scale.length - 2, Math.floor(at));
@@ -33,13 +33,13 @@ const steps = Array.from({ length: 256 }, (_, i) => {
 });
 const words = Uint32Array.from(steps, ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0);  // as pixels are stored
 const colour = (w) => steps[Math.round(position(w) * 255)];
-// As WCAG has it; at 0.179 black and white have the same contrast.
+// Relative luminance of WCAG; at 0.179 black and white text have the same contrast.
 const luminance = (rgb) => rgb.map((c) => c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4)
   .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
 const css = (rgb) => `rgb(${rgb.join(" ")})`;
 const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-// One pixel a weight, or the highest weight of each square where there are more than `max_side` tokens.
+// One pixel per weight; beyond `max_side` tokens, one per square, with its highest weight.
 function paint(canvas, layer, head, max_side) {
   const side = Math.min(count, max_side), highest = new Int16Array(side * side).fill(-1), positions = triangle(layer, head);
   for (let query = 0, i = 0; query < count; ++query) {

@@ -1,4 +1,4 @@
-// One head, large. The canvas is as large as its window and shows the part that is scrolled to.
+// One head in a large view. The canvas has the size of its window and draws the part scrolled to.
 const map = $("map"), heat = $("heat"), pixels = document.createElement("canvas");
 const kFont = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 let labels = {};  // how tokens are labelled at this size
@@ -63,7 +63,7 @@ function outline(pen, x, y, width, height) {
   }
 }
 
-// A token beside its row and above its column. A marked one covers what it would run into.
+// A token beside its row and above its column. A marked label covers the labels that it overlaps.
 function label(pen, i, x0, y0, marked, which) {
   const { left, top, size, upwards } = labels, middle = (i + 0.5) * cell;
   pen.font = `${marked ? "bold " : ""}${size}px ${kFont}`;

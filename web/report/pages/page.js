@@ -1,5 +1,5 @@
 "use strict";
-// What all pages share. Text from outside only ever becomes text: element() sets attributes and appends text nodes.
+// Shared by all pages. Text from outside only ever becomes text: element() sets attributes and appends text nodes.
 const by_id = (id) => document.getElementById(id);
 const page_data = JSON.parse(by_id("data").textContent);
 
@@ -28,7 +28,7 @@ function time_text(seconds) {
   return `${Math.floor(s / 3600)}h${two(Math.floor(s / 60) % 60)}m`;
 }
 
-// --- the server that the page came from. Its key, where it wants one, is kept while the tab is open.
+// --- the server of this page. The tab keeps its API key, if it wants one, until it is closed.
 const headers_of = () => {
   const key = sessionStorage.getItem("key");
   return key ? { "Content-Type": "application/json", Authorization: `Bearer ${key}` } : { "Content-Type": "application/json" };
@@ -48,7 +48,7 @@ function ask_key() {
   } }, element("label", { for: "key", text: "This server wants a key" }), input, element("button", { text: "Use it" }));
   document.querySelector("header").after(form);
 }
-// JSON; throws an Error that says what went wrong.
+// Fetches JSON; throws an Error with the reason.
 async function ask(path, body) {
   const answer = await fetch(path, body === undefined ? { headers: headers_of() } : { method: "POST", headers: headers_of(), body: JSON.stringify(body) });
   if (!answer.ok) throw await refusal(answer);

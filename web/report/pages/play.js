@@ -1,5 +1,5 @@
 "use strict";
-// The playground: a text or a conversation, what the model makes of it, and the link that keeps both.
+// The playground: a text or a conversation, the model's continuation, and a link that keeps both.
 const kAlternatives = 8;
 const play = { mode: "text", messages: [], models: [], running: null, given: "" };
 const prompt_box = by_id("prompt");
@@ -41,8 +41,8 @@ function tokens_of_chat({ delta, logprobs }) {
 }
 const whole = ({ text }) => !text.startsWith("bytes:");  // a token that is a part of a character cannot be continued by text
 
-// --- writing
-// Goes on from what is there; in a conversation with the next answer, or, `onward`, with the last one from its tokens on.
+// --- generating
+// Continues the text; in a conversation, writes the next answer or, with `onward`, continues the last one.
 async function write(onward = false) {
   if (play.running) return;
   const chat = play.mode === "chat";
@@ -104,7 +104,7 @@ async function write(onward = false) {
   keep_link();
 }
 
-// From the first token on that is a part of a character, the text itself, which began at token `begin`.
+// From the first token that holds a part of a character: the text itself, which began at token `begin`.
 function respell(real, begin) {
   const broken = tokens.list.findIndex((token) => !whole(token)), before = tokens.text(broken).slice(tokens.text(begin).length);
   tokens.cut(Math.max(broken, begin));

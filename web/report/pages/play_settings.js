@@ -51,7 +51,7 @@ class Settings {
     return body;
   }
 
-  // As text for a link, and back.
+  // Converts to the text of a link, and back.
   entries() {
     const found = kSettings.filter(({ name, value }) => this.inputs[name].value !== String(value)).map(({ name }) => [name, this.inputs[name].value]);
     if (this.stop.value) found.push(["stop", this.stop.value]);

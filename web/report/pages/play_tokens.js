@@ -1,5 +1,5 @@
 "use strict";
-// What the model wrote, token by token: each is shaded by its probability, and shows the likeliest others in its place.
+// The generated tokens, shaded by probability; each shows its likeliest alternatives.
 //   const tokens = new Tokens(by_id("output"), by_id("others"), (i, text) => go_on_with(i, text));
 //   tokens.begin("Once"); tokens.add({ text: " upon", logprob: -0.1, others: [{ text: " upon", logprob: -0.1 }] });
 class Tokens {
@@ -53,7 +53,7 @@ class Tokens {
   }
   text(count = this.list.length) { return this.list.slice(0, count).map(({ text }) => text).join(""); }
 
-  // --- what else could stand there
+  // --- alternatives
   show(i, focus = false) {
     clearTimeout(this.hiding);
     const { others } = this.list[i], span = this.spans[i];

@@ -1,5 +1,5 @@
 "use strict";
-// The page of one run, or of several: what is in the page at first, and what a server adds to it.
+// The page of one run, or of several: its initial data, and the updates from a server.
 const state = { runs: page_data.runs, curves: null, samples: null, tokens: null };
 const { live } = page_data;
 
@@ -25,7 +25,7 @@ function show_notes() {
   section("notes", notes.length).replaceChildren(...notes.map((text) => element("li", { text })));
 }
 
-// What does not change while a run goes on.
+// The parts that stay the same during a run.
 function show_facts() {
   const { runs } = state, [first] = runs;
   const several = runs.length > 1 || live?.list;
@@ -45,7 +45,7 @@ function show_curves() {
   else state.curves = new Curves(place, state.runs);
 }
 
-// Of several runs, those of the best one are shown.
+// For several runs, shows those of the best run.
 function show_whose() {
   const of = state.runs.length > 1 ? ` of ${state.runs[0].name}` : "";
   by_id("samples-title").textContent = `Samples${of}`;
@@ -60,7 +60,7 @@ function show_samples() {
   state.samples.set(run.samples);
 }
 
-// Elements of the heads are made anew for another text; for the same one only their weights change.
+// Another text recreates the heads' elements; the same text only updates their weights.
 function show_heads_of(data) {
   if (!data) return;
   const place = section("heads", true), tokens = JSON.stringify([data.tokens, data.layers, data.heads]);
@@ -79,7 +79,7 @@ function show_all() {
   show_facts();
 }
 
-// --- a server's page: follows the run
+// --- live: follows the run of a server
 const notice = (text) => { by_id("notice").textContent = text; };
 const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
@@ -132,7 +132,7 @@ async function follow_list() {
   }
 }
 
-// Heads of the prompt that is asked for, again and again while a run goes on.
+// Fetches the heads of the chosen prompt repeatedly during a run.
 async function follow_heads() {
   const input = by_id("heads-prompt");
   let asked = 0;

@@ -1,5 +1,5 @@
 "use strict";
-// What the model wrote at each step: one step at a time, the last one at first.
+// The samples of each step, one step at a time; the last step comes first.
 class Samples {
   constructor(place) {
     this.steps = [];
@@ -49,6 +49,6 @@ class Samples {
   }
 }
 
-// The prompt stands out from what the model wrote.
+// Highlights the prompt.
 const sample_text = ({ prompt, text }) =>
   element("blockquote", {}, prompt ? element("mark", { text: prompt }) : null, String(text ?? ""));

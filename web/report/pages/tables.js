@@ -1,5 +1,5 @@
 "use strict";
-// Tables about runs: how they compare, their settings, tokenizers, and what is needed to repeat them.
+// Tables of runs: comparison, settings, tokenizers, and how to repeat them.
 const number_or = (x, text) => x === null || x === undefined || Number.isNaN(x) ? "–" : text(x);
 const lowest = (values) => values.reduce((low, y) => y !== null && (low === null || y < low) ? y : low, null);
 const last_of = (values) => values.length ? values[values.length - 1] : null;
@@ -28,7 +28,7 @@ function compare_table(runs, link) {
 
 const setting_text = (value) => typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(6))) : Array.isArray(value) ? value.join(", ") || "none" : value === "" ? "none" : String(value);
 
-// Settings that say something only where another one is as here.
+// Settings that matter only with another setting at this value.
 const needs = [
   [/^muon_|^ns_steps$/, (s) => s.optimizer === "muon"],
   [/^momentum$|^nesterov$/, (s) => s.optimizer !== "adamw"],
@@ -41,7 +41,7 @@ const needs = [
 ];
 const is_used = (settings) => (key) => needs.every(([keys, holds]) => !keys.test(key) || holds(settings));
 
-// Of several runs: what differs. Of one: what is not as by default, and the rest below.
+// For several runs: the settings that differ. For one run: those that are not defaults, then the rest.
 function settings_tables(runs, defaults) {
   const with_settings = runs.filter(({ settings }) => settings);
   if (!with_settings.length) return [element("p", { class: "hint", text: "config.toml could not be read." })];
