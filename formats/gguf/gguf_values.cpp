@@ -17,7 +17,6 @@ using ValueType = GgufValue::Type;
 double number_at(ValueType type, const std::byte* at) {
     switch (type) {
         case ValueType::u8:
-        case ValueType::flag:
             return load_value<std::uint8_t>(at);
         case ValueType::i8:
             return load_value<std::int8_t>(at);
@@ -37,11 +36,9 @@ double number_at(ValueType type, const std::byte* at) {
             return static_cast<double>(load_value<std::int64_t>(at));
         case ValueType::f64:
             return load_value<double>(at);
-        case ValueType::text:
-        case ValueType::array:
-            break;
+        default:
+            return 0;
     }
-    return 0;
 }
 
 bool is_number(ValueType type) {

@@ -62,6 +62,7 @@ class Process {
                                   open(err.c_str(), O_WRONLY | O_CREAT, 0666)};
             for (int i = 0; i < 3; ++i)
                 if (files[i] < 0 || dup2(files[i], i) < 0) _exit(126);
+            ::signal(SIGHUP, SIG_DFL);  // nohup ./check ignores it
             if (limit) limit();
             execv(argv[0], argv.data());
             _exit(127);

@@ -3,6 +3,7 @@
 #include "formats/gguf/gguf_file.h"
 
 #include <cstring>
+#include <limits>
 
 #include "formats/gguf/gguf_writer.h"
 #include "tests/catch.h"
@@ -75,7 +76,7 @@ TEST_CASE("gguf file: every type is widened as llama.cpp's own package does it",
 }
 
 TEST_CASE("gguf file: values of every kind, and those of another kind than is asked for", "[formats]") {
-    GgufBytes b = head(0, 9);
+    GgufBytes b = head(0, 14);
     b.text("i8").u32(1).add<std::int8_t>(-3);
     b.text("u16").u32(2).add<std::uint16_t>(65535);
     b.text("u64").u32(10).u64(~std::uint64_t{0});
@@ -85,7 +86,17 @@ TEST_CASE("gguf file: values of every kind, and those of another kind than is as
     b.text("text").u32(8).text("caf\u00e9");
     b.text("texts").u32(9).u32(8).u64(2).text("a").text("");
     b.text("i32s").u32(9).u32(5).u64(2).add<std::int32_t>(-1).add<std::int32_t>(7);
+    b.text("u8").u32(0).add<std::uint8_t>(200);
+    b.text("i16").u32(3).add<std::int16_t>(-300);
+    b.text("u32").u32(4).u32(70000);
+    b.text("i64").u32(11).add<std::int64_t>(-5);
+    b.text("inf").u32(6).add(std::numeric_limits<float>::infinity());
     const GgufFile file = b.parse();
+    CHECK((file.number("u8") == 200 && file.number("i16") == -300 && file.number("u32") == 70000));
+    CHECK((file.number("i64") == -5 && file.number("u64") == 0x1p64 && file.number("u16") == 65535));
+    CHECK(error_of([&] { file.number("inf"); }) == "x: inf must be a finite number");
+    CHECK(error_of([&] { file.size("inf"); }) == "x: inf must be a whole number");
+    CHECK(error_of([&] { file.size("f64"); }) == "x: f64 must be a whole number");
     CHECK((file.size("u16") == 65535u && file.size("u64") == ~std::uint64_t{0} && !file.size("none")));
     CHECK((file.number("i8") == -3 && file.number("f64") == 0.1 && file.number("f32") == 1e-5));
     CHECK((file.flag("flag") == true && file.text("text") == "caf\u00e9"));
@@ -111,6 +122,7 @@ TEST_CASE("gguf file: any cut is one line, and so is every other broken rule", "
     good.text("list").u32(9).u32(9).u64(1).u32(8).u64(1).text("deep");
     good.tensor("a", {3, 2}, 0, 0).tensor("b", {32}, 8, 32).data(32 + 34);
     CHECK(good.parse().tensor("a").shape == std::vector<std::uint64_t>{2, 3});
+    good.parse().release("a");  // memory of the caller's: nothing to free
     for (std::size_t size = 0; size < good.bytes.size(); ++size) {
         GgufBytes cut = good;
         cut.bytes.resize(size);

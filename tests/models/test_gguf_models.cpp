@@ -238,6 +238,25 @@ TEST_CASE("gguf models: windows of attention are read", "[models]") {
     CHECK((none.global_every == 1 && none.window_of(0) == 0 && !none.is_local(0)));
 }
 
+TEST_CASE("gguf models: linear scaling of rotary angles is read", "[models]") {
+    const ScratchFolder scratch;
+    const auto read = [&](const std::string& type, const char* key, float factor) {
+        formats::GgufWriter out;
+        set_small_gpt2(out, "llama");
+        out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+        out.set_u32("llama.expert_count", 0);
+        if (!type.empty()) out.set_text("llama.rope.scaling.type", type);
+        if (*key) out.set_f32(key, factor);
+        out.write(scratch.path("m.gguf"));
+        return models::load_config(scratch.path("m.gguf")).rope;
+    };
+    const models::RopeOptions twice{.scaling = models::RopeScaling::linear, .factor = 2};
+    CHECK(read("linear", "llama.rope.scaling.factor", 2) == twice);
+    CHECK(read("", "llama.rope.scale_linear", 2) == twice);  // of older files
+    CHECK(read("linear", "", 0) == models::RopeOptions());
+    CHECK(read("none", "llama.rope.scaling.factor", 2) == models::RopeOptions());
+}
+
 TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     const std::vector<float> x(64);
     CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "gemma2"); }) ==
