@@ -1,4 +1,4 @@
-// Text to train on: files, folders and standard input, one document each, or one a record of a table.
+// Training text: files, folders and standard input, one document per file or per record of a table.
 //   const Corpus corpus = read_corpus({"notes.txt", "books/", "logs/*.gz", "-"}, {.exclude = {"*.log"}});
 //   const Dataset text = make_dataset(corpus, tokenizer);                   // dataset.h
 // A corpus may be larger than memory: see text_source.h.
@@ -28,30 +28,30 @@ struct Corpus {
     std::vector<std::string_view> documents;
     std::vector<std::string> sources;  // files; "-" as "standard input"
     std::vector<std::size_t> first;    // the first document of each source
-    // The examples of .jsonl files (examples.h), whose texts `documents` then holds. Null for plain text.
+    // The examples of .jsonl files (examples.h); `documents` then holds their texts. Null for plain text.
     std::shared_ptr<const std::vector<Example>> examples;
 
-    std::map<std::string, std::size_t> skipped;  // how many files, by the reason
-    std::string first_skipped;                   // the path of one of them
+    std::map<std::string, std::size_t> skipped;  // number of files by reason
+    std::string first_skipped;                   // the path of the first
     std::size_t replaced = 0;                    // bytes that were not UTF-8
     std::string first_replaced;                  // where
     std::size_t empty_records = 0, bad_lines = 0;
-    std::string first_bad_line;  // what is wrong with it, and where
+    std::string first_bad_line;  // its error and place
 
     std::size_t bytes() const;
-    std::string skipped_list() const;        // "skipped 12 files: 10 binary, 2 in .git"; "" if none
-    std::vector<std::string> notes() const;  // lines for the user: what was left out or replaced
-    std::string name() const;                // for messages: the sources, or the first of them and their number
+    std::string skipped_list() const;                        // "skipped 12 files: 10 binary, 2 in .git"; "" if none
+    std::vector<std::string> notes() const;                  // lines for the user about skipped or replaced text
+    std::string name() const;                                // for messages: the sources, or the first and their number
     std::string source_of(std::size_t document) const;       // "a.jsonl: record 3"
     std::string place_of(const Example& example) const;      // "a.jsonl: line 3"
-    std::uint64_t hash() const { return content_.value(); }  // of the documents, or of all that examples say
+    std::uint64_t hash() const { return content_.value(); }  // of the documents, or of the examples' whole content
 
     // A source whose documents follow. `owner` keeps their text alive; this corpus and its copies hold on to it.
     void begin_source(std::shared_ptr<const void> owner, std::string source);
     void add_document(std::string_view text);
     void add_document(std::string_view text, std::uint64_t hash_of_text);
     void add(std::string text, std::string source);  // a source of one document
-    void take_examples(std::vector<Example> all);    // of the sources that have begun
+    void take_examples(std::vector<Example> all);    // of the sources added so far
 
   private:
     std::vector<std::shared_ptr<const void>> owners_;

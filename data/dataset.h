@@ -1,8 +1,8 @@
-// What a model learns from: the ids of a text, concatenated, or those of examples (examples.h) with what is learned.
+// The training data: the concatenated ids of a text, or of examples (examples.h) with marks on the learned ids.
 //   const Dataset text = make_dataset(corpus, tokenizer, {.cache = "runs/mine"});
 //   text.ids   text.learn   text.ends
 // A large dataset is written to a file in the cache folder and mapped, so it may be larger than memory, and the next
-// start finds it. KEY in its name, tokens-KEY.bin, is a hash of the text, the tokenizer and the options; the file's
+// run reuses it. KEY in its name, tokens-KEY.bin, is a hash of the text, the tokenizer and the options; the file's
 // checksum is verified before it is used, and a damaged file is replaced.
 #pragma once
 
@@ -20,12 +20,12 @@
 namespace inkling::data {
 
 struct Dataset {
-    TokenView ids = {};                           // 2 bytes each where the vocabulary allows
-    std::span<const std::uint8_t> learn = {};     // of examples: of each id, whether it is predicted; else empty
-    std::span<const std::uint64_t> ends = {};     // of examples: where each ends in ids; else empty
-    std::size_t bytes = 0;                        // of text, as it is with unknown characters replaced
-    std::string fingerprint = {};                 // of ids, learn and ends, as checkpoints hold it
-    bool from_cache = false;                      // it was read from the cache
+    TokenView ids = {};                           // 2 bytes each if the vocabulary allows
+    std::span<const std::uint8_t> learn = {};     // for examples, per id: whether it is a target; else empty
+    std::span<const std::uint64_t> ends = {};     // for examples: each one's end in ids; else empty
+    std::size_t bytes = 0;                        // of text, with unknown characters replaced
+    std::string fingerprint = {};                 // of ids, learn and ends, for checkpoints
+    bool from_cache = false;                      // read from the cache
     std::shared_ptr<const void> owner = nullptr;  // keeps them alive
 
     Dataset() = default;
@@ -48,7 +48,7 @@ struct DatasetOptions {
     bool marks = true;  // around each document
 };
 
-// Throws BadInput, naming file and line, for what the tokenizer cannot write or the chat template refuses.
+// Throws BadInput with file and line for text that the tokenizer cannot encode or the chat template refuses.
 Dataset make_dataset(const Corpus& corpus, const Tokenizer& tokenizer, const DatasetOptions& options = {});
 
 bool has_conversations(const Corpus& corpus);

@@ -1,4 +1,4 @@
-// Encodes text: all documents of a corpus, or one example together with what is learned of it. dataset.h calls both.
+// Encodes text: all documents of a corpus, or one example with marks on its learned ids. dataset.h calls both.
 // Each document is wrapped in the marks that the tokenizer adds to a text, such as Llama's begin-of-text token. If the
 // tokenizer adds none at the end, an end-of-text token separates two documents; without that token, a document that
 // lacks a final newline gets one.
@@ -21,18 +21,18 @@ namespace inkling::data {
 
 using Progress = std::function<void(std::size_t done, std::size_t all)>;  // bytes of text
 
-// Calls take(ids) part by part. Returns the bytes of text, as it is with unknown characters replaced. Throws BadInput,
-// naming the source, for a text that the tokenizer cannot write. `marks`: whether they are put around documents.
+// Calls take(ids) part by part. Returns the bytes of text, with unknown characters replaced. Throws BadInput, naming
+// the source, for a text that the tokenizer cannot encode. `marks`: whether to add them around documents.
 std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool marks, const Progress& progress,
                              const std::function<void(std::span<const std::int32_t>)>& take);
 
 struct EncodedExample {
     std::vector<std::int32_t> ids = {};
-    std::vector<std::uint8_t> learn = {};  // of each id: whether it is predicted
+    std::vector<std::uint8_t> learn = {};  // per id: whether it is a target
 };
 
-// `chat`: null where the model has no chat template. Throws BadInput for a conversation without a template, one that
-// the template refuses, and one without an answer.
+// `chat`: null without a chat template. Throws BadInput for a conversation without a template, one that the template
+// refuses, and one without an answer.
 EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const ChatTemplate* chat,
                               LossOn loss_on);
 

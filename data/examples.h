@@ -1,11 +1,11 @@
-// Examples in lines, as mlx-lm, TRL, Axolotl, LLaMA-Factory and OpenAI's service read them: one JSON object a line:
+// Reads the training examples of mlx-lm, TRL, Axolotl, LLaMA-Factory and OpenAI's service, one JSON object per line:
 //   {"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!", "weight": 1}]}
 //   {"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi!"}]}
-//   {"instruction": "Add.", "input": "1 and 2", "output": "3"}                         // a conversation, too
+//   {"instruction": "Add.", "input": "1 and 2", "output": "3"}                         // also a conversation
 //   {"prompt": "Once upon a time", "completion": " there was a mouse."}                // or lists of messages
 //   {"text": "Once upon a time there was a mouse."}
 //   const ExampleLines d = read_examples(text, {.skip_bad_lines = true});
-// Other keys are passed over, but for those that change what is learned: these are refused by name.
+// Other keys are ignored, except those that change what is learned, which are refused by name.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,55 +25,55 @@ constexpr auto names(ExampleShape) {
                                      {ExampleShape::text, "text"}});
 }
 
-// What is learned of conversations, and of prompts with a completion: answers alone, or all.
+// The learned part of conversations and of prompts with a completion: only answers, or all.
 enum class LossOn { completions, all };
 
 constexpr auto names(LossOn) {
     return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
 }
 
-// What a chat template is given of a message. `more`: a JSON object, as text, whose keys come over these two, such as
-// "tool_calls", "name" or "content": null; "": none. Its order is the template's.
+// A message for a chat template. `more`: a JSON object, as text, whose keys override these two, such as "tool_calls",
+// "name" or "content": null; "": none. The template sees its order.
 struct ChatMessage {
     std::string role, content, more = {};
-    bool learned = true;  // where it is an answer
+    bool learned = true;  // for an answer
     bool operator==(const ChatMessage&) const = default;
 };
 
-// A line: its messages; or those of the roles "prompt" and "completion", or "text".
+// One line: its messages, or pseudo-messages of the roles "prompt" and "completion", or "text".
 struct Example {
     ExampleShape shape;
     std::vector<ChatMessage> parts;
-    std::size_t line = 0, source = 0;  // 1: the first line, or record of a list; which file, of those of a Corpus
+    std::size_t line = 0, source = 0;  // from 1: the line, or the record of a list; the index of its file in a Corpus
     bool in_list = false;
-    bool marked = false;  // an answer is marked not to be learned
+    bool marked = false;  // an answer is marked as not learned
 
     std::string place() const;  // "line 3"
 };
 
-// What a line says. Throws BadInput, without naming the line.
+// Parses a line. Throws BadInput, without the line's number.
 Example parse_example(const nlohmann::json& line);
 
 // [{"role": "user", "content": "Hello"}, ...], the value of the key `name`. Throws BadInput.
 std::vector<ChatMessage> parse_messages(const nlohmann::json& list, const char* name = "messages");
-// The line that holds a conversation.
+// Writes the line of a conversation.
 std::string to_line(const std::vector<ChatMessage>& messages);
 
 struct ExampleLines {
     std::vector<Example> list;   // all of one shape
-    std::size_t bad_lines = 0;   // that were skipped
-    std::string first_bad_line;  // what is wrong with it, and its number
+    std::size_t bad_lines = 0;   // skipped lines
+    std::string first_bad_line;  // its error and number
 };
 
-// Objects in lines, or in a list, as "record 3", which may go over several lines; or one alone that does.
+// Objects one per line, or in a list ("record 3"), which may span lines; or a single one that does.
 enum class ExampleLayout { none, lines, list };
 
-// How a text holds examples, whatever its name. Its first object is of a known shape, or of any; or one of its first
-// lines is of a known shape.
+// Detects the layout of examples in a text, whatever its name: the first object has a known shape or any shape, or one
+// of the first lines has a known shape.
 ExampleLayout layout_of(std::string_view text, bool any_object);
 
-// Blank lines are passed over. Throws BadInput, naming the line, for the first that is of no known shape, or of another
-// than those before it; or else skips and counts it.
+// Skips blank lines. Throws BadInput with the line for an unknown shape, or a shape other than before; or skips and
+// counts such lines.
 ExampleLines read_examples(std::string_view text, bool skip_bad_lines = false,
                            ExampleLayout layout = ExampleLayout::lines);
 

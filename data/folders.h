@@ -12,7 +12,7 @@ namespace inkling::data {
 // opened.
 bool looks_binary(const std::filesystem::path& file);
 
-// By its name: holds no text of the user.
+// Whether the name tells that it holds no user's text.
 bool is_tool_folder(const std::string& name);
 
 bool is_run(const std::filesystem::path& folder);  // a folder of an Inkling run
@@ -23,7 +23,7 @@ bool is_own_folder(const std::filesystem::path& path);  // not a link to one
 void walk(const std::filesystem::path& folder,
           const std::function<bool(const std::filesystem::path& path, const std::string& name)>& enters);
 
-// Stops counting at a number that is many.
+// Stops counting at a large number.
 std::size_t count_files(const std::filesystem::path& folder);
 
 }  // namespace inkling::data

@@ -15,8 +15,7 @@ namespace inkling::data {
 
 class PackedExamples {
   public:
-    // Of examples [first, last). One of more than length + 1 ids is cut behind them; one without an id to learn is left
-    // out.
+    // Packs examples [first, last). Longer ones are cut to length + 1 ids; those without an id to learn are left out.
     PackedExamples(const Dataset& dataset, std::size_t first, std::size_t last, std::size_t length);
 
     std::size_t size() const { return rows_.size(); }
@@ -30,7 +29,7 @@ class PackedExamples {
     void fill(std::size_t row, std::int32_t* inputs, std::int32_t* targets, std::int32_t* begins) const;
 
   private:
-    std::size_t places(std::size_t example) const;  // that it takes in a row: ids that another follows
+    std::size_t places(std::size_t example) const;  // it takes in a row: ids that have a next id
 
     Dataset dataset_;
     std::size_t length_;

@@ -1,4 +1,4 @@
-// Strict JSON for files that come from elsewhere (tokenizer.json, config.json, safetensors headers):
+// Strict JSON for untrusted files (tokenizer.json, config.json, safetensors headers):
 //   const nlohmann::json j = parse_json(read_file(path, FileKind::json), path.string(), 128);
 // and JSON text for values whose strings may be any bytes: write_file(path, json_text(j, 2) + "\n").
 #pragma once
@@ -17,18 +17,17 @@ namespace inkling::formats {
 
 // Throws BadInput, one line that begins with `what`, for anything but one JSON value with white space around it: syntax
 // errors, nesting deeper than max_depth, duplicate keys in an object, invalid UTF-8, NUL bytes. A UTF-8 byte order mark
-// at the start is skipped. What Python's json module writes beyond JSON is read, as a value that is of no JSON kind, so
-// that a reader passes over it or refuses it by its key: is_binary(). These are NaN, Infinity, numbers that no double
-// holds, and strings with half of a surrogate pair.
+// at the start is skipped. Python's extensions of JSON (NaN, Infinity, numbers out of double's range, strings with half
+// of a surrogate pair) are read as binary values (is_binary()), which a reader skips or refuses by key.
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth);
 
-// The same for a small value, up to 4 MiB and 64 levels, where damage is no error: null for what parse_json refuses.
+// The same for a small value, up to 4 MiB and 64 levels: null instead of an error.
 nlohmann::json json_or_null(std::string_view text);
 
-// A value for messages: escaped to one line of ASCII, and short. It is written when the message is.
+// A value for messages, escaped and shortened to one line of ASCII when the message is formatted.
 struct Quoted {
     const nlohmann::json* value;
-    const char* none;  // where the value is null: there is none
+    const char* none;  // shown for null
 
     std::string text() const;
     operator std::string() const { return text(); }
@@ -37,22 +36,22 @@ inline Quoted quote(const nlohmann::json& value) { return {&value, ""}; }
 inline Quoted quote(const nlohmann::json* value, const char* none) { return {value, none}; }
 
 // JSON text on one line, or with `indent` spaces a level. Strings that are not UTF-8, such as names of files, are
-// written as Python's "surrogateescape" does: byte 0xE9 becomes \udce9. file_name() of the value that parse_json reads
-// has the bytes again.
+// escaped like Python's "surrogateescape": byte 0xE9 becomes \udce9. file_name() of the parsed value restores the
+// bytes.
 std::string json_text(const nlohmann::json& value, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
-// Nothing for a value that is no string, of text or of bytes.
+// nullopt unless the value is a string of text or bytes.
 std::optional<std::string> file_name(const nlohmann::json& value);
 
-// Receives the parts of a JSON text as they are read, so that it need not be kept; an exception ends the reading.
+// Receives the parts of a JSON text while it is parsed, so that it is not kept; an exception ends the parsing.
 class JsonParts : public nlohmann::json_sax<nlohmann::json> {
   public:
     explicit JsonParts(std::string what) : what_(std::move(what)) {}
     const std::string& what() const { return what_; }
 
     virtual bool text(string_t& value) = 0;
-    // What JSON does not have (parse_json).
+    // Python's extensions (parse_json).
     bool binary(binary_t& value) override = 0;
 
     bool string(string_t& value) final;
@@ -61,11 +60,11 @@ class JsonParts : public nlohmann::json_sax<nlohmann::json> {
   private:
     friend void read_json(std::string_view text, JsonParts& parts);
 
-    const std::string what_;                                     // begins every message
-    std::vector<std::pair<std::size_t, std::size_t>> replaced_;  // places in the text that is parsed, and in the given
+    const std::string what_;                                     // prefix of every message
+    std::vector<std::pair<std::size_t, std::size_t>> replaced_;  // offsets in the parsed text and in the given text
 };
 
-// Throws BadInput as parse_json does; depth and duplicate keys are left to the taker.
+// Throws BadInput like parse_json; the receiver checks depth and duplicate keys.
 void read_json(std::string_view text, JsonParts& parts);
 
 }  // namespace inkling::formats

@@ -1,4 +1,4 @@
-// Puts the name of a file before the message of an error:
+// Prefixes the messages of errors with a file's name:
 //   const auto ids = named("notes.txt", [&] { return tokenizer.encode(text); });   // BadInput: "notes.txt: ..."
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace inkling::formats {
 
-// body(), and what it throws of BadInput begins with the name, unless that is empty.
+// Calls body(); its BadInput begins with the name, unless that is empty.
 template <class Body>
 decltype(auto) named(const std::string& name, const Body& body) {
     try {

@@ -1,4 +1,4 @@
-// Deeply nested TOML would overflow the stack of the parser, which is recursive:
+// Refuses deeply nested TOML, which would overflow the stack of the recursive parser:
 //   check_toml_nesting(text, "config.toml");   // before it is parsed
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace inkling::formats {
 
-// Throws BadInput, "what: line N: ...", where more than 32 brackets are open at once, or a name has more than 32 parts:
-// a.b.c has 3. All other errors are left to the parser.
+// Throws BadInput, "what: line N: ...", for more than 32 open brackets, or a name of more than 32 parts (a.b.c has 3).
+// The parser reports all other errors.
 void check_toml_nesting(std::string_view text, const std::string& what);
 
 }  // namespace inkling::formats

@@ -1,6 +1,6 @@
-// Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Text is checked where it enters the program,
+// Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Text is checked when it enters the program,
 //   if (auto at = find_invalid_utf8(text); at != std::string_view::npos) ...   // at is a byte offset
-// and is bytes in std::string from then on; code points are made only where characters are counted.
+// and stays bytes in a std::string; it is decoded only to count characters.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@ namespace inkling::formats {
 
 inline constexpr char32_t invalid_code_point = 0xFFFFFFFF;
 
-// The code point that begins at text[offset], and moves offset past it. At a byte that begins no valid code point:
-// invalid_code_point, with offset left where it is. Needs offset < text.size().
+// Returns the code point at text[offset] and moves offset past it. For a byte that begins no valid code point, returns
+// invalid_code_point and leaves offset. Needs offset < text.size().
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
-// Byte offset of the first byte that begins no valid code point; npos when the whole text is valid.
+// The offset of the first byte that begins no valid code point; npos if the text is valid.
 std::size_t find_invalid_utf8(std::string_view text);
 
-// Bytes from an invalid one on that stand for one broken character: the longest beginning of a valid one, else 1.
-// Unicode recommends one U+FFFD for each, and Python's errors="replace" does the same.
+// The number of bytes of one broken character: its longest valid beginning, else 1. Unicode recommends one U+FFFD for
+// each, like Python's errors="replace".
 std::size_t invalid_utf8_size(std::string_view text, std::size_t at);
 
-// Throws BadInput, naming the byte offset, when the text is not UTF-8.
+// Throws BadInput with the byte offset if the text is not UTF-8.
 std::vector<char32_t> to_code_points(std::string_view text);
 
-// Any bytes as ASCII, as a URL has them: "caf%E9.txt". Letters, digits and "-._~/" stand for themselves; what follows a
-// '%' in a text to be read must be two hexadecimal digits, or from_percent throws BadInput that begins with `what`.
+// Percent-encodes any bytes as in a URL, "caf%E9.txt", except letters, digits and "-._~/". from_percent decodes; it
+// throws BadInput, beginning with `what`, unless two hexadecimal digits follow each '%'.
 std::string to_percent(std::string_view bytes);
 std::string from_percent(std::string_view text, const std::string& what);
 

@@ -1,4 +1,4 @@
-// A rendered conversation as token ids, and which of them are answers.
+// A rendered conversation as token ids, with marks on the answers.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ namespace jinja = formats::jinja;
 
 struct ChatIds {
     std::vector<std::int32_t> ids;
-    std::vector<bool> answer;  // of each id: whether it is of what the assistant says, or the token that ends it
+    std::vector<bool> answer;  // per id: whether it belongs to the assistant's text or ends it
 };
 
-// A special token of a text, or what stands between two.
+// A special token, or the text between two.
 struct ChatPiece {
     std::size_t begin, end;
     std::int32_t id;  // -1: text
 };
-// What a span covers spells no special token; white space of it may be a part of the token beside it.
+// Text inside a span spells no special token; its white space may join the token beside it.
 std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& tokenizer);
 
-// Of each byte: whether it is of an answer that is learned. Where {% generation %} encloses something, that is.
-// Otherwise an answer begins behind `prompt`, which is what the template asks for an answer with, where this precedes a
-// message of the assistant, and else with the message; it ends behind the next special token, or with the next message.
+// Per byte: whether it belongs to a learned answer. If the template has {% generation %}, that part is learned.
+// Otherwise an answer begins after `prompt`, the template's request for an answer, if it precedes the assistant's
+// message, else with the message; it ends after the next special token, or at the next message.
 std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece> pieces,
                              std::span<const ChatMessage> messages, const std::string& prompt);
 
-// answer: of each byte, or empty: there is none.
+// answer: per byte; empty: no answer.
 ChatIds encode_pieces(const jinja::Text& text, std::span<const ChatPiece> pieces, const std::vector<bool>& answer,
                       const Tokenizer& tokenizer);
 

@@ -1,11 +1,11 @@
-// How a chat model sees a conversation: as messages between marks, which are tokens of their own. The template is Jinja
-// text in tokenizer_config.json or chat_template.jinja, such as ChatML's:
+// Converts a conversation to a chat model's form: messages between marks, which are special tokens. The template is
+// Jinja text in tokenizer_config.json or chat_template.jinja, such as ChatML's:
 //   <|im_start|>ROLE\nCONTENT<|im_end|>\n ... <|im_start|>assistant\n
 //   const ChatTemplate chat = ChatTemplate::load(folder, tokenizer);
-//   chat.encode({{"user", "Hello"}}, tokenizer);        // ids, up to where the answer begins
-//   chat.apply(conversation, tokenizer);                // ids, and which of them are answers: to train on
-// What people write is marked in what the template renders, and is text, also where it spells a mark: any template is
-// known, whatever it does to contents.
+//   chat.encode({{"user", "Hello"}}, tokenizer);        // ids up to the answer
+//   chat.apply(conversation, tokenizer);                // ids with marked answers, to train on
+// User text is tracked through the rendering and encoded as text even if it spells a mark, whatever the template does
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,21 @@
 
 namespace inkling::data {
 
-// Of a model folder; nothing where it has no template. Throws BadInput for files that are broken.
+// Reads a model folder's template; nullopt without one. Throws BadInput for broken files.
 std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder);
 
 class ChatTemplate {
   public:
-    // Of a model folder. Throws BadInput where there is no template, or one that cannot be used: it is not of the part
-    // of Jinja that formats/jinja/template.h has, loses a message, or ends an answer with no token of the tokenizer.
+    // Loads a model folder's template. Throws BadInput without a usable one: it must stay within the Jinja of
+    // formats/jinja/template.h, keep every message, and end an answer with a token of the tokenizer.
     static ChatTemplate load(const std::filesystem::path& folder, const Tokenizer& tokenizer);
-    static ChatTemplate of(const Tokenizer& tokenizer);  // that it came with
-    // `marks`: what the template may name: bos_token, eos_token, ...
+    static ChatTemplate of(const Tokenizer& tokenizer);  // the tokenizer's own
+    // `marks`: the template's variables bos_token, eos_token, ...
     ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
                  const std::map<std::string, std::string>& marks = {});
 
-    // The first: up to where an answer begins. Throw BadInput for what the template refuses, as some do messages of the
-    // system.
+    // The first one ends where an answer begins. Both throw BadInput if the template refuses the conversation, as some
+    // refuse system messages.
     std::vector<std::int32_t> encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                      ChatContext context = {}) const;
     ChatIds apply(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,

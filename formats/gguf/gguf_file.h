@@ -1,7 +1,7 @@
-// Reads GGUF, the one-file models of llama.cpp. The file is mapped, and its header is checked as a whole: what breaks a
-// rule of the format is BadInput.
+// Reads GGUF, the one-file models of llama.cpp. Maps the file and checks the whole header; a broken rule of the format
+// is BadInput.
 //   const GgufFile file = GgufFile::open("model.gguf");
-//   file.text("general.architecture");                    // nothing where there is no such key
+//   file.text("general.architecture");                    // nullopt for a missing key
 //   file.read("token_embd.weight", values, count);        // widened to float32
 // A model in several files (-00001-of-00003.gguf) is opened by its first.
 #pragma once
@@ -18,23 +18,23 @@
 
 namespace inkling::formats {
 
-// Whether there is a regular file that is named *.gguf, or begins as one.
+// Whether the path is a regular file named *.gguf, or one that begins like GGUF.
 bool is_gguf(const std::filesystem::path& path);
 
 // The metadata and the tensors of a model.
 class GgufFile : public GgufValues {
   public:
     static GgufFile open(const std::filesystem::path& path);
-    // A whole file in memory, which the caller keeps; `name` is what messages call it.
+    // A whole file in memory, which the caller keeps; messages call it `name`.
     static GgufFile parse(std::span<const std::byte> bytes, const std::string& name);
 
     const std::map<std::string, GgufTensor>& tensors() const { return tensors_; }
     bool contains(const std::string& tensor) const { return tensors_.contains(tensor); }
-    const GgufTensor& tensor(const std::string& name) const;  // BadInput when there is none
+    const GgufTensor& tensor(const std::string& name) const;  // BadInput if missing
     // Widens all `count` numbers; returns how many are not finite. BadInput for a type that cannot be read.
     std::uint64_t read(const std::string& tensor, float* out, std::uint64_t count) const;
     std::uint64_t read(const std::string& tensor, BFloat16* out, std::uint64_t count) const;  // rounded to nearest
-    // Gives the memory back that holds a tensor's pages of the file; it may be read again.
+    // Frees the memory of a tensor's file pages; it may be read again.
     void release(const std::string& tensor) const;
 
   private:

@@ -1,5 +1,5 @@
-// Reads the header of a GGUF file, versions 2 and 3, and checks it as a whole: what breaks a rule of the format is
-// BadInput. Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// Reads and checks the header of a GGUF file, versions 2 and 3; a broken rule of the format is BadInput.
+// Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 #pragma once
 
 #include "formats/gguf/gguf_types.h"

@@ -1,5 +1,5 @@
-// The metadata of a GGUF file. Values stay in the file until they are asked for.
-//   values.text("general.architecture");   // nothing where there is no such key
+// The metadata of a GGUF file. Values stay in the file until they are read.
+//   values.text("general.architecture");   // nullopt for a missing key
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace inkling::formats {
 
-// A value of the metadata, as it lies in the file.
+// A value of the metadata, in the file's bytes.
 struct GgufValue {
     enum class Type : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, flag, text, array, u64, i64, f64 };
-    Type type = Type::u8;  // of the elements, where it is a list
+    Type type = Type::u8;  // of the elements, for a list
     bool list = false;
     std::uint64_t count = 1;
     std::span<const std::byte> bytes = {};
 };
 
-// The size of a value; 0: texts and lists, which have no fixed size.
+// The bytes of a value; 0 for texts and lists, which have no fixed size.
 constexpr std::uint64_t fixed_size(GgufValue::Type type) {
     constexpr std::uint64_t kSizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
     return kSizes[static_cast<std::size_t>(type)];
@@ -43,13 +43,13 @@ class GgufValues {
     GgufValues(std::string name, std::map<std::string, GgufValue> values)
         : name_(std::move(name)), values_(std::move(values)) {}
 
-    // Nothing where there is no such key. BadInput for a value of another kind.
+    // nullopt for a missing key. BadInput for a value of another kind.
     bool has(const std::string& key) const { return values_.contains(key); }
     std::optional<std::string_view> text(const std::string& key) const;
-    std::optional<std::uint64_t> size(const std::string& key) const;  // any whole number that is not negative
+    std::optional<std::uint64_t> size(const std::string& key) const;  // any non-negative whole number
     std::optional<double> number(const std::string& key) const;  // float32 as its shortest decimal: 1e-05f is 1e-05
     std::optional<bool> flag(const std::string& key) const;
-    std::vector<std::string_view> texts(const std::string& key) const;               // empty where there is no such key
+    std::vector<std::string_view> texts(const std::string& key) const;               // empty for a missing key
     std::vector<double> numbers(const std::string& key, std::uint64_t count) const;  // BadInput for another count
     const std::map<std::string, GgufValue>& values() const { return values_; }
     const std::string& name() const { return name_; }

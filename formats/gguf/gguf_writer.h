@@ -20,7 +20,7 @@ namespace inkling::formats {
 
 class GgufWriter {
   public:
-    // In the order of the calls. Error when a key is given twice.
+    // In the order of the calls. Throws Error for a repeated key.
     void set_u32(const std::string& key, std::uint32_t value);
     void set_f32(const std::string& key, float value);
     void set_bool(const std::string& key, bool value);
@@ -29,11 +29,11 @@ class GgufWriter {
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
     void set_f32s(const std::string& key, const std::vector<float>& values);
 
-    // `values` in row-major order, rounded to nearest by write. Error when a name is given twice, a row of Q8_0 or
-    // Q4_0 does not have a multiple of 32 numbers, or a value is beyond what the type holds.
+    // `values` are row-major; write rounds them to nearest. Throws Error for a repeated name, a row of Q8_0 or Q4_0
+    // that is not a multiple of 32 numbers, or a value out of the type's range.
     void add(const std::string& name, GgufType type, const Shape& shape, const float* values);
 
-    // Error when the file cannot be written; what stood there before is then unharmed.
+    // Throws Error if the file cannot be written; an existing file then stays intact.
     void write(const std::filesystem::path& path) const;
 
   private:

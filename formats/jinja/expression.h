@@ -41,7 +41,7 @@ struct Block {
     }
 };
 
-// Owns the parts of a template side by side, so that nothing is as deep as the template is long.
+// Owns the parts of a template in one list, so that no recursion is as deep as the template is long.
 struct Program {
     std::deque<Body> bodies;
     std::deque<Block> blocks;
@@ -53,11 +53,11 @@ struct Program {
 };
 
 struct CallArguments {
-    std::vector<std::pair<std::string, Expression>> list;  // by name, or "" by place, or "*": a list of them
+    std::vector<std::pair<std::string, Expression>> list;  // by name; "": positional; "*": a list of arguments
     Arguments operator()(Run& run) const;
 };
 
-// What is set by `set` and `for`: a name, an attribute of a namespace, or several of these.
+// The target of `set` and `for`: a name, an attribute of a namespace, or several of these.
 struct Target {
     std::string_view name, attribute;
     std::vector<Target> several;
@@ -70,13 +70,13 @@ class ExpressionParser {
 
     Expression expression();             // a if b else c
     Expression expressions();            // also a, b: a tuple
-    Expression either();                 // what a for walks, behind which `if` is a filter of it
+    Expression either();                 // the sequence of a for, before its `if` filter
     Target target();                     // a, b
     CallArguments arguments();           // up to )
     Expression filters(Expression of);   // of | a | b
-    Expression filtered(Expression of);  // the same, behind the first |
-    bool take(std::string_view word);    // whether this name or sign comes next, which it then passes
-    void expect(std::string_view word);  // throws BadInput where it does not
+    Expression filtered(Expression of);  // the same, after the first |
+    bool take(std::string_view word);    // whether this name or sign comes next; skips it
+    void expect(std::string_view word);  // throws BadInput if not
     std::string name();
     bool at_end() const { return next().kind == Token::Kind::end; }
     void end();

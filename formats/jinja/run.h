@@ -1,5 +1,5 @@
-// One rendering of a template: its variables, what it has written, and what it may cost. Templates come from strangers:
-// steps, bytes and depth are counted, and BadInput is thrown over the limits.
+// One rendering of a template: its variables, its output and its limits. Templates are untrusted: steps, bytes and
+// depth are counted, and exceeding a limit throws BadInput.
 #pragma once
 
 #include <deque>
@@ -12,8 +12,8 @@
 namespace inkling::formats::jinja {
 
 struct Limits {
-    std::size_t steps = 4'000'000, bytes = 8 << 20;  // bytes: all that are made, not those that are held
-    std::function<bool()> stop = {};                 // asked now and then: whether nobody waits any more
+    std::size_t steps = 4'000'000, bytes = 8 << 20;  // bytes: all produced, not those held
+    std::function<bool()> stop = {};                 // polled: whether nobody waits any more
 };
 
 class Run {
@@ -39,7 +39,7 @@ class Run {
       private:
         std::size_t& depth_;
     };
-    Inside enter() {  // an expression or a statement, until the end of the result
+    Inside enter() {  // an expression or a statement, for the result's lifetime
         step();
         check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
         return Inside(depth_);
@@ -50,7 +50,7 @@ class Run {
     Value list(std::vector<Value> items, ListKind kind = ListKind::list);
     Value map(std::vector<std::pair<Value, Value>> items);
     Namespace* space() { return &spaces_.emplace_back(); }
-    // Appends, and counts what it appends.
+    // Appends, and counts the bytes.
     void add(Text& to, std::string_view more) {
         make(more.size());
         to.add(more);
@@ -69,10 +69,10 @@ class Run {
     const Value* find(std::string_view name);
     void set(std::string_view name, Value value);  // in the innermost frame; the name must live as long as the Run
     void set_all(Value map);                       // a variable for each key
-    std::size_t open();                            // a frame; what close() wants
+    std::size_t open();                            // a frame; returns the argument of close()
     void close(std::size_t frame);
     std::size_t frames() const { return frames_.size(); }
-    // With the variables of the outer `frames` frames alone, and `out` empty: what body writes.
+    // The output of body, with an empty `out` and only the variables of the outer `frames` frames.
     Text apart(std::size_t frames, const std::function<void()>& body);
 
     Text out;

@@ -1,9 +1,8 @@
-// The Jinja in which chat templates are written, rendered as transformers does (trim_blocks and lstrip_blocks are on).
+// The part of Jinja that chat templates use, rendered like transformers (trim_blocks and lstrip_blocks are on).
 //   const Template greeting("{% for n in names %}Hello {{ n | trim }}!{% endfor %}");
 //   greeting.render(R"({"names": ["Rosa ", "Otto"]})");     // "Hello Rosa!Hello Otto!"
-// Throws BadInput for what it does not know: statements at once, filters, functions and methods where they are reached,
-// so that a template may have parts that are never used. raise_exception() throws BadInput with its text. What is
-// thrown is one line.
+// Throws BadInput, in one line, for unsupported parts: statements at once; filters, functions and methods when they are
+// reached, since a template may have parts that are never used. raise_exception() throws BadInput with its text.
 #pragma once
 
 #include <memory>
@@ -21,7 +20,7 @@ struct Block;
 class Template {
   public:
     explicit Template(const std::string& text);
-    // With the variables that are set in the run. Its texts keep their spans.
+    // With the run's variables. Texts keep their spans.
     Text render(Run& run) const;
     std::string render(std::string_view variables, const Limits& limits = {}) const;  // a JSON object
 

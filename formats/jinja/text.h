@@ -1,8 +1,8 @@
-// Texts of a template whose bytes remember where they come from: what people write is marked, and stays marked through
-// whatever a template does to it, so that it is never taken for the template's own marks.
+// Texts of a template whose bytes remember their source. User text stays marked through all operations of a template,
+// so it is never taken for the template's own marks.
 //   Text all;
-//   all.add("<|im_start|>user\n");                // the template's own
-//   all.add(Text("Hello", 3));                    // of source 3
+//   all.add("<|im_start|>user\n");                // from the template
+//   all.add(Text("Hello", 3));                    // from source 3
 //   all.part(0, 20);                              // spans are cut with the bytes
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace inkling::formats::jinja {
 
-// Bytes [begin, end) come from a source. An empty span says where an empty text has gone.
+// Bytes [begin, end) come from a source. An empty span marks the place of an empty text.
 struct Span {
     std::size_t begin, end;
     std::int32_t source;
@@ -34,7 +34,7 @@ struct Text {
     void add(std::string_view own) { bytes += own; }
     void add(const Text& text);
     Text part(std::size_t begin, std::size_t end) const;
-    // change(character, out) appends what becomes of each character. Throws BadInput for what is not UTF-8.
+    // change(character, out) appends the replacement of each character. Throws BadInput for invalid UTF-8.
     Text mapped(const std::function<void(std::string_view character, std::string& out)>& change) const;
     std::size_t memory() const { return sizeof(Text) + bytes.size() + spans.size() * sizeof(Span); }
 };
@@ -42,18 +42,18 @@ struct Text {
 // The beginnings of the characters, and the end.
 std::vector<std::size_t> character_places(std::string_view text);
 std::size_t count_characters(std::string_view text);
-// As std::string_view::find, in time that is linear in both.
+// std::string_view::find in linear time.
 std::size_t find_in(std::string_view all, std::string_view part, std::size_t from = 0);
 
 bool is_python_space(char32_t c);
 bool is_letter(char32_t c);
-// [begin, end) of the text without the characters at its ends for which strip(c) holds.
+// The range of the text without leading and trailing characters for which strip(c) holds.
 std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
                                              bool left = true, bool right = true);
 
 enum class Letters { upper, lower, title };
-// As Python changes a letter, which may become several. Throws BadInput for those whose change depends on what is
-// around them.
+// Python's case mapping of a letter, which may give several. Throws BadInput for letters whose mapping depends on their
+// context.
 void change_letter(std::string_view character, Letters to, std::string& out);
 
 }  // namespace inkling::formats::jinja

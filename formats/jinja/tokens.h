@@ -17,7 +17,7 @@ struct Token {
     enum class Kind { name, text, number, sign, end } kind;
     std::string value;
 };
-// The last is of the kind `end`.
+// The last token has the kind `end`.
 std::vector<Token> tokens_of(std::string_view source);
 
 }  // namespace inkling::formats::jinja

@@ -1,5 +1,5 @@
-// The values of a template: Python's, as far as Jinja's expressions can make them. They are shared, not copied, and
-// never change, but for namespaces, which the Run owns.
+// The values of a template: the Python values that Jinja's expressions can make. They are shared and immutable, except
+// namespaces, which the Run owns.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct Loop;
 struct Arguments;
 struct Namespace;
 
-struct Undefined {};  // false, and empty as text
+struct Undefined {};  // false; empty as text
 struct None {};
 using Function = std::function<Value(Run&, const Arguments&)>;
 
@@ -41,7 +41,7 @@ struct Value : Variant {
     bool is() const {
         return std::holds_alternative<T>(*this);
     }
-    // null where it is another kind of value
+    // null for another kind of value
     const Text* text() const { return of<Text>(); }
     const List* list() const { return of<List>(); }
     const Map* map() const { return of<Map>(); }
@@ -56,7 +56,7 @@ struct Value : Variant {
     }
 };
 
-// Views are what range(), items() and the like give: no index but for range. Generators can be walked once.
+// Views are the results of range(), items() and the like; only range has an index. Generators are walked once.
 enum class ListKind { list, tuple, range, view, generator };
 
 struct List {
@@ -73,7 +73,7 @@ struct Items : std::shared_ptr<const List> {
 };
 
 struct Map {
-    std::vector<std::pair<Value, Value>> items;  // in the order in which they came
+    std::vector<std::pair<Value, Value>> items;  // in insertion order
     std::size_t depth = 1;
 };
 
@@ -81,7 +81,7 @@ struct Namespace {
     std::map<std::string, Value> values;
 };
 
-// What `loop` is inside a for.
+// The variable `loop` inside a for.
 struct Loop {
     std::shared_ptr<const List> items;
     mutable std::size_t index = 0;
@@ -91,7 +91,7 @@ struct Loop {
 struct Arguments {
     std::vector<Value> list;
     std::vector<std::pair<std::string, Value>> named;
-    // In the order of `names`; what is not given is undefined. Throws BadInput for others.
+    // In the order of `names`; missing ones are undefined. Throws BadInput for other names.
     std::vector<Value> by(std::string_view what, std::span<const std::string_view> names) const;
     std::vector<Value> by(std::string_view what, std::initializer_list<std::string_view> names) const {
         return by(what, std::span(names.begin(), names.size()));
@@ -103,15 +103,15 @@ bool equal(Run& run, const Value& a, const Value& b);
 bool is_less(Run& run, const Value& a, const Value& b);
 bool contains(Run& run, const Value& all, const Value& one);
 
-// of[key]; of.key is the same for names. Undefined where there is none.
+// of[key], or of.key for a name. Undefined if missing.
 Value item_of(Run& run, const Value& of, const Value& key);
 // of[begin:end:step], as in Python; each may be undefined.
 Value slice_of(Run& run, const Value& of, const Value& begin, const Value& end, const Value& step);
-// The items of a list, the keys of a map, the characters of a text. Throws BadInput for what has none.
+// The items of a list, the keys of a map, the characters of a text. Throws BadInput for other values.
 Items items_of(Run& run, const Value& value);
 std::size_t length_of(const Value& value);
 
-// Numbers and texts, or BadInput with the name of what wants them.
+// Converts to a number or a text, or throws BadInput with the name of the operation.
 // a + b and the like
 Value operate(Run& run, std::string_view sign, const Value& a, const Value& b);
 
@@ -123,9 +123,9 @@ Text text_of(Run& run, const Value& value);  // Python's str()
 Text json_of(Run& run, const Value& value, const Arguments& given);
 std::string float_text(double value);
 
-// The source of the texts below a key of the outermost object, or of others for ""; -1: the template's own.
+// The source of the texts below a key of the outermost object, or of all others for ""; -1: the template.
 using SourceOfKey = std::function<std::int32_t(std::string_view key)>;
-// From JSON text, whose order the maps keep. Throws BadInput.
+// Parses JSON text; maps keep its order. Throws BadInput.
 Value from_json(Run& run, std::string_view json, const SourceOfKey& source_of);
 
 // of | name(given), of.name(given), of is name(given); and the names that every template has

@@ -3,10 +3,10 @@
 //   where
 //   {"__metadata__": {"format": "pt"}, "wte.weight": {"dtype": "F32", "shape": [65, 128], "data_offsets": [0, 33280]},
 //   ...}
-// Reading (every rule of the format is checked before a tensor is touched; what breaks one is BadInput):
+// Reading checks every rule of the format first; a broken one is BadInput:
 //   const auto file = SafetensorsFile::open("model.safetensors");   // mapped, not read
 //   file.read("wte.weight", weights.data(), weights.size());        // from F16, BF16, F32 or F64
-// Writing (whole or not at all, see formats/files/file.h):
+// Writing is atomic (formats/files/file.h):
 //   SafetensorsWriter out;
 //   out.set_metadata("format", "pt");
 //   out.add("wte.weight", DType::F32, {65, 128}, weights.data());            // pointers, used by write
@@ -29,7 +29,7 @@
 
 namespace inkling::formats {
 
-// By alignment; the data of a file is ordered by this, the last first.
+// By alignment; data in a file is ordered by it, largest first.
 enum class DType {
     BOOL,
     F4,
@@ -68,19 +68,19 @@ class SafetensorsFile {
   public:
     static SafetensorsFile open(const std::filesystem::path& path);
 
-    // The same over a whole file in memory, which the caller keeps; `name` is what messages call it.
+    // The same for a whole file in memory, which the caller keeps; messages call it `name`.
     static SafetensorsFile parse(std::span<const std::byte> bytes, std::string name);
 
     const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
     const std::map<std::string, std::string>& metadata() const { return metadata_; }
     bool contains(const std::string& name) const { return tensors_.contains(name); }
-    const TensorInfo& info(const std::string& name) const;  // BadInput when there is none
+    const TensorInfo& info(const std::string& name) const;  // BadInput if missing
 
-    // The stored bytes, end - begin of them, at any alignment. They live as long as the file or a copy of it.
+    // The stored bytes, end - begin of them, at any alignment, valid as long as the file or a copy of it.
     const std::byte* data(const TensorInfo& info) const { return buffer_.data() + info.begin; }
 
-    // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32. Integers are read as they
-    // are stored. Of floats, returns how many are not finite.
+    // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32; integers need their own
+    // type. For floats, returns how many are not finite.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
     std::uint64_t read(const std::string& name, double* out, std::uint64_t count) const;
     void read(const std::string& name, std::int64_t* out, std::uint64_t count) const;
@@ -90,7 +90,7 @@ class SafetensorsFile {
     // The bits of BF16.
     std::uint64_t read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;
 
-    // Gives the memory back that holds a tensor's pages of the file; it may be read again.
+    // Frees the memory of a tensor's file pages; it may be read again.
     void release(const TensorInfo& info) const;
 
   private:
@@ -102,7 +102,7 @@ class SafetensorsFile {
 
     std::string name_;
     MappedFile file_;                    // empty after parse
-    std::span<const std::byte> buffer_;  // what follows the header
+    std::span<const std::byte> buffer_;  // after the header
     std::map<std::string, TensorInfo> tensors_;
     std::map<std::string, std::string> metadata_;
 };
@@ -111,13 +111,13 @@ class SafetensorsWriter {
   public:
     void set_metadata(std::string key, std::string value);
 
-    // `data` holds the elements as `dtype`, in this machine's form, until write.
+    // `data` holds the elements as `dtype` in memory until write.
     void add(std::string name, DType dtype, std::vector<std::uint64_t> shape, const void* data);
 
-    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. Error for values that are not finite there.
+    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. Throws Error if a value is not finite there.
     void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, const float* data);
 
-    // Error when the file cannot be written; what stood there before is then unharmed.
+    // Throws Error if the file cannot be written; an existing file then stays intact.
     void write(const std::filesystem::path& path) const;
 
   private:

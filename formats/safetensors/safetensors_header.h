@@ -1,5 +1,5 @@
-// The header of a safetensors file: read part by part, nothing of it is kept but the tensors themselves, so that a file
-// made to cost memory or time (100 MB of header, a million tensors) costs little. Every rule of the format is checked.
+// The header of a safetensors file. It is parsed as a stream and only the tensors are kept, so that a hostile file (100
+// MB of header, a million tensors) costs little memory and time. Every rule of the format is checked.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct SafetensorsHeader {
     std::size_t end = 0;  // where the data begins
 };
 
-// Of a whole file. Throws BadInput, one line that begins with `name`.
+// `file` is the whole file. Throws BadInput, one line that begins with `name`.
 SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace inkling::formats
