@@ -38,7 +38,7 @@ std::string shown(std::size_t count, std::uint64_t fingerprint) {
     return fmt::format("{}-{:016x}", count, fingerprint);
 }
 
-// Of ids, learn and ends, in this order.
+// The hash of ids, learn and ends, in this order.
 struct Fingerprint {
     WordHash hash;
     void add(TokenView ids) {
@@ -117,7 +117,7 @@ class Builder {
     ContentHash checksum_;
 };
 
-// One pass: the checksum, and that ids are in the vocabulary.
+// Checks the checksum and the range of ids in one pass.
 bool is_whole(const formats::MappedFile& file, const Trailer& trailer, TokenView ids, std::size_t vocab_size) {
     constexpr std::size_t block = 1 << 17;  // ids
     ContentHash hash;
@@ -244,7 +244,7 @@ Dataset make_dataset(const Corpus& corpus, const Tokenizer& tokenizer, const Dat
     remove_others(options.cache, path);
     auto made = read_cache(path, key, tokenizer.vocab_size(), false);
     check(made.has_value(), "{}: what was written there cannot be read back", path.string());
-    // Where characters were replaced the next start must say so, or refuse them: the file goes, the ids stay mapped.
+    // If characters were replaced, the next start must report or refuse them: remove the file; the ids stay mapped.
     if (replaced() > replaced_before) fs::remove(path, ignored);
     return std::move(*made);
 }

@@ -37,7 +37,7 @@ struct ExampleEncoder {
         check<BadInput>(std::count(done.learn.begin(), done.learn.end(), 1) > 0,
                         "it has no message of the assistant that is learned");
     }
-    // Of the parts, the last is learned.
+    // Only the last part is learned.
     void add_parts(const std::vector<ChatMessage>& parts) {
         add(tokenizer.marks_before(), false);
         for (const ChatMessage& part : parts) add_text(part.content, &part == &parts[0], &part == &parts.back());

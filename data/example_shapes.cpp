@@ -1,4 +1,4 @@
-// What the object of a line says: parse_example(), parse_messages().
+// Parses the object of a line: parse_example(), parse_messages().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::pair<const char*, const char*> kRoles[] = {  // as data has them,
     {"system", "system"},       {"developer", "system"}, {"user", "user"},     {"human", "user"},
     {"assistant", "assistant"}, {"gpt", "assistant"},    {"bot", "assistant"}, {"model", "assistant"}};
 
-// Whether a message is learned, as OpenAI and Mistral, Axolotl, and ms-swift mark it.
+// Whether a message is learned, by the marks of OpenAI and Mistral, Axolotl, and ms-swift.
 constexpr const char* kMarks[] = {"weight", "train", "training", "loss"};
 
 // Keys that change what a template renders or what is learned, and that are not read: of a message, of its line.
@@ -160,7 +160,7 @@ Example completion(const json& line) {
     return d;
 }
 
-// What a line of no known shape looks like.
+// Describes a line of an unknown shape.
 std::string looks_like(const json& line) {
     constexpr std::pair<const char*, const char*> kPairs[] = {{"instruction", "response"}, {"question", "answer"},
                                                               {"question", "response"},    {"query", "response"},

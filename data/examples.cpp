@@ -30,7 +30,7 @@ void each_line(std::string_view lines, const Take& take) {
     }
 }
 
-// What read() gives; false where that throws BadInput.
+// Returns read(), or false if it throws BadInput.
 template <class Read>
 bool holds(const Read& read) {
     try {

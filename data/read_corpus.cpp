@@ -124,7 +124,7 @@ class Reader {
         for (const fs::path& file : files) add_found(file.string());
     }
 
-    // What is no text is left out.
+    // Skips files that are not text.
     void add_found(const std::string& file) {
         try {
             if (looks_binary(file) || formats::has_hole(file)) return skip("binary", file);
@@ -203,7 +203,7 @@ class Reader {
         corpus.begin_source(nullptr, source);
     }
 
-    // With U+FFFD for what is not UTF-8, the first of which is at `at`.
+    // Replaces invalid UTF-8, the first at `at`, by U+FFFD.
     Text replaced(std::string_view text, std::size_t at) {
         GrowingText mended;
         while (at != std::string_view::npos) {

@@ -17,7 +17,7 @@ std::string shown(std::string_view name) {
     return escaped.substr(1, escaped.size() - 2) + (name.size() > 60 ? "..." : "");
 }
 
-// One line: finds the field of the outermost object.
+// Finds the field of the outermost object of a line.
 class FieldOf final : public formats::JsonParts {
   public:
     FieldOf(std::size_t line, const std::string& field)

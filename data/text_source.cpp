@@ -61,7 +61,7 @@ Text keep_mapped(formats::MappedFile file) {
     return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
 }
 
-// What a file with NUL bytes is, and what to do about it.
+// Describes a file with NUL bytes, and what to do about it.
 std::string binary_kind(std::string_view bytes, std::size_t nul) {
     constexpr std::pair<std::string_view, const char*> heads[] = {
         {"\x7F"

@@ -20,7 +20,7 @@ std::string reason_of(std::string message) {
     return message.substr(0, std::min(message.find("; last read"), std::size_t{120}));
 }
 
-// What nlohmann does not see, or sees too late.
+// Errors that nlohmann misses or reports too late.
 void check_bytes(std::string_view text, const std::string& what) {
     const std::size_t invalid = find_invalid_utf8(text);
     check<BadInput>(invalid == std::string_view::npos, "{}: not UTF-8: byte {} is 0x{:02X}", what, invalid,

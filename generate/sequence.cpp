@@ -188,7 +188,7 @@ void Sequence::sample_next() {
     }
 }
 
-// Where nothing but marks comes before a token, the text begins with it.
+// A token after nothing but marks begins the text.
 std::string Sequence::text_of(std::int32_t token) const {
     const std::span ids(&token, 1);
     const bool begins = generated_ == 1 && prompt_tokens_ == 0 && text_.size() == 1 + tokenizer_->marks_before().size();

@@ -17,7 +17,7 @@ struct Part {
     bool whole;  // the character's length was reached
 };
 
-// How many of the first bytes belong together as one character's; at least 1. (Table 3-7 of the Unicode standard.)
+// The number of leading bytes that form one character or a part of it; at least 1 (table 3-7 of the Unicode standard).
 Part first_part(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     const unsigned lead = byte(0);

@@ -70,7 +70,7 @@ Tensor<T> Transformer<T>::layer(const Layer& l, Tensor<T> x, const Pass& pass) c
     return add(y, added(mlp(l, norm(l[Part::mlp_norm], x), pass), l[Part::mlp_output_norm], pass));
 }
 
-// What a part adds to the stream.
+// A part's output, to be added to the stream.
 template <class T>
 Tensor<T> Transformer<T>::added(Tensor<T> x, const Weights<Tensor<T>>& w, const Pass& pass) const {
     return drop(config.part_norms ? norm(w, x) : std::move(x), pass);

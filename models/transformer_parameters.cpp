@@ -22,7 +22,7 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
     for (const ParameterSpec& p : all) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
 }
 
-// With every adapter that could be.
+// With every possible adapter.
 static std::vector<ParameterSpec> all_specs(const Architecture& a) {
     return models::parameters(a, 1, [](const ParameterSpec&) { return true; });
 }

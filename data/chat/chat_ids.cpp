@@ -86,7 +86,7 @@ std::vector<std::int32_t> encoded(std::string_view text, bool begins, const Toke
     return ids;
 }
 
-// Of the ids of `piece`, a part of the text: which are, in part, of bytes of answers.
+// Marks the ids of `piece`, a part of the text, that cover bytes of answers.
 void mark_ids(std::string_view piece, bool begins, const std::vector<std::int32_t>& ids,
               std::vector<bool>::const_iterator answer, const Tokenizer& tokenizer, std::vector<bool>& marked) {
     std::vector<std::size_t> ends;

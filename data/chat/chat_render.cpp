@@ -55,7 +55,7 @@ jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string
     return jinja.render(run);
 }
 
-// What a message holds beside its role and content; null where there are no tool calls in it.
+// A message's other keys beside role and content; null without tool calls.
 nlohmann::json with_tool_calls(const ChatMessage& message) {
     constexpr int kDepth = jinja::Run::kMaxNested;
     if (message.more.find("\"tool_calls\"") == std::string::npos) return {};

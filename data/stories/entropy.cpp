@@ -15,7 +15,7 @@ namespace {
 
 using Piece = StoryGrammar::Piece;
 
-// Which variables are mentioned so far, and the probability of that. Nothing else is needed: choices do not depend on
+// The variables mentioned so far, and the probability of that. This is enough, since choices do not depend on
 // values, so a mentioned variable has any of its values with equal probability, whatever else was chosen.
 using Mentioned = std::map<std::vector<bool>, double>;
 

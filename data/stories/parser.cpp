@@ -13,21 +13,21 @@ namespace {
 
 using Piece = StoryGrammar::Piece;
 
-// How far a walk has matched the text, and what the variables are (-1: not mentioned yet).
+// The position of a walk in the text, and its variables (-1: not mentioned yet).
 struct Place {
     std::size_t offset = 0;
     std::vector<int> values;
     auto operator<=>(const Place&) const = default;
 };
 
-// All walks that agree with the text so far; those that reach the same place are one.
+// All walks that agree with the text so far; those at the same place are merged.
 using Walks = std::map<Place, StoryDerivations>;
 
 class Parser {
   public:
     Parser(const StoryGrammar& grammar, std::string_view story) : grammar_(grammar), story_(story) {}
 
-    // Of all the ways to write the whole story.
+    // Sums over all ways to write the whole story.
     StoryDerivations parse() const {
         const Walks start{{Place{0, std::vector<int>(grammar_.value_counts.size(), -1)}, StoryDerivations{1, 1}}};
         StoryDerivations whole;

@@ -24,7 +24,7 @@ void check_valid(char32_t c, std::string_view text, std::size_t at) {
             fmt::format("the text is not UTF-8: byte {} is 0x{:02X}", at, static_cast<unsigned char>(text[at])));
 }
 
-// How often each code point stands in the texts.
+// Counts each code point in the texts.
 std::vector<std::size_t> counts_of(std::span<const std::string_view> texts) {
     std::vector<std::size_t> counts(0x110000);
     for (const std::string_view text : texts) {
@@ -83,7 +83,7 @@ CharTokenizer::CharTokenizer(std::vector<char32_t> characters) : characters_(std
     check<BadInput>(bytes == 0 || bytes == 256, "byte fallback needs a token for each of the 256 bytes, got {}", bytes);
     check<BadInput>(characters_.size() > bytes,
                     "a character vocabulary needs at least one character, the text has none");
-    // What stands for any character, in Japanese too, else a space, else whatever there is.
+    // The replacement for unknown characters: U+FFFD or a question mark, else white space, else any character.
     for (const char32_t c : {U'\uFFFD', U'?', U'\uFF1F', U' ', U'\u3000', U'\n'})
         if (replacement_ = id_of(c); replacement_ >= 0) return;
     replacement_ = *std::find_if(ids_.begin(), ids_.end(), [](std::int32_t id) { return id >= 0; });

@@ -50,7 +50,7 @@ const auto* find_range(const Table& table, char32_t c) {
 
 bool is_newer(char32_t c) { return find_range(newer_marks, c) || find_range(unicode_additions, c); }
 
-// Whether the character, at 0x300 or above, may change, move, or be joined to the one before it.
+// Whether a character from 0x300 on may change, move, or combine with the one before it.
 bool may_change(char32_t c) {
     if (c >= 0x1160 && c <= 0x11FF) return true;  // vowels and last consonants of Korean syllables
     const utf8proc_property_t& p = *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));

@@ -16,7 +16,7 @@ Compression compression_of(std::string_view head) {
     return Compression::none;
 }
 
-// What the two formats share: a block of input that is filled again when it is used up.
+// Shared by both formats: an input block that is refilled when it is used up.
 struct Decompressor::Stream {
     Stream(std::string_view head, ReadSome more, std::string n)
         : read_more(std::move(more)), name(std::move(n)), block(1 << 16, '\0'), left(head.copy(block.data(), 64)) {}
@@ -111,7 +111,7 @@ std::size_t Decompressor::read(char* to, std::size_t max_size) {
     Stream& s = *stream_;
     max_size = std::min<std::size_t>(max_size, 1 << 20);
     for (;;) {
-        // What is left in the decoder may come without more input.
+        // The decoder may hold output that needs no more input.
         const bool more = s.fill();
         if (!more && !s.within) return 0;
         const std::uint64_t before = s.taken;

@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "GGUF is read as it li
 constexpr std::size_t kMaxDimensions = 4, kMaxPairs = 100'000, kMaxTensors = 250'000, kMaxName = 65'535;
 constexpr int kMaxDepth = 4;  // of lists in lists, which no known file has
 
-// Takes the header's parts in their order, within the file.
+// Reads the header's parts in order, within the file.
 class Cursor {
   public:
     Cursor(std::span<const std::byte> bytes, const std::string& file) : bytes_(bytes), file_(file) {}
@@ -48,7 +48,7 @@ class Cursor {
                         kMaxName);
         return std::string(name);
     }
-    // How many items of at least `smallest` bytes follow.
+    // Reads the number of items of at least `smallest` bytes that follow.
     std::uint64_t number(std::uint64_t most, std::uint64_t smallest, const char* what) {
         const auto n = take<std::uint64_t>(what);
         check<BadInput>(n <= most, "{}: {} {}, of at most {}", file_, n, what, most);
@@ -62,7 +62,7 @@ class Cursor {
                         file_, shown_name(key), type);
         return static_cast<ValueType>(type);
     }
-    // Of a value or an element.
+    // Skips a value or an element.
     void pass(ValueType type, const std::string& key, int depth) {
         if (type == ValueType::text) {
             text("a text");
@@ -72,7 +72,7 @@ class Cursor {
             take(fixed_size(type), "a value");
         }
     }
-    // Returns what it is a list of, and how many.
+    // Skips a list; returns the type and number of its elements.
     std::pair<ValueType, std::uint64_t> pass_list(const std::string& key, int depth = 1) {
         check<BadInput>(depth <= kMaxDepth, "{}: {} has lists in lists, more than {} deep", file_, shown_name(key),
                         kMaxDepth);
@@ -108,7 +108,7 @@ GgufValue read_value(Cursor& in, std::span<const std::byte> all, const std::stri
     return value;
 }
 
-// The tensor's bytes are still those that it needs, to be placed in the file.
+// Reads a tensor's entry; sets its size in bytes and its offset.
 GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& file, std::uint64_t& bytes,
                        std::uint64_t& offset) {
     const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(name));

@@ -139,7 +139,7 @@ Expression ExpressionParser::map() {
     });
 }
 
-// Of a call, whose ( is passed.
+// The arguments of a call, after its (.
 CallArguments ExpressionParser::arguments() {
     CallArguments given;
     while (!take(")")) {

@@ -1,4 +1,4 @@
-// What is found by name: filters, methods, tests and functions.
+// Filters, methods, tests and functions by name.
 #include "formats/jinja/library.h"
 
 #include <ctime>

@@ -23,7 +23,7 @@ Value attribute_of(Run& run, Value item, const Value& path, const Value& otherwi
     return item;
 }
 
-// What is sorted or compared in the place of an item: an attribute of it, with small letters.
+// The sort key of an item: itself or an attribute, in lower case unless case matters.
 Value key_of(Run& run, const Value& item, const Value& path, const Value& case_sensitive) {
     const Value key = path.is_undefined() || path.is_none() ? item : attribute_of(run, item, path);
     return key.text() && !is_true(case_sensitive) ? run.text(with_letters(run, *key.text(), Letters::lower)) : key;

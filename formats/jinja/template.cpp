@@ -110,7 +110,7 @@ class StatementParser {
         };
     }
 
-    // What a block wrote, under a name that no template can use.
+    // A block's output, under a name that no template can use.
     Expression written() {
         return program_.add([](Run& run) { return *run.find("|"); });
     }
@@ -200,7 +200,7 @@ class StatementParser {
         };
     }
 
-    // What the macro writes, which sees the variables that were there where it was made.
+    // The macro's output; it sees the variables of its definition.
     static Value call(Run& run, std::string_view name, std::size_t outer,
                       const std::vector<std::pair<std::string_view, Expression>>& parameters, const Block& inner,
                       const Arguments& given) {
@@ -227,7 +227,7 @@ class StatementParser {
 
 namespace {
 
-// What f throws, as one line that is not long: it may quote the template, or what people write.
+// Shortens errors of f to one line, since they may quote the template or user text.
 template <class F>
 auto in_one_line(const F& f) {
     try {

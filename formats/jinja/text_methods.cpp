@@ -50,7 +50,7 @@ Text padded(Run& run, const Text& text, const Arguments& given, const std::strin
     return result;
 }
 
-// Whether there is a character, and all are such.
+// Whether the text is non-empty and all characters satisfy it.
 template <class Is>
 bool all_are(const Text& text, const Is& is) {
     const auto points = to_code_points(text.bytes);
@@ -59,7 +59,7 @@ bool all_are(const Text& text, const Is& is) {
 
 bool is_decimal(char32_t c) { return utf8proc_category(static_cast<std::int32_t>(c)) == UTF8PROC_CATEGORY_ND; }
 
-// Whether there are letters, and none of them is of the other case.
+// Whether there are letters, all of this case.
 bool all_cased(const Text& text, utf8proc_category_t wanted) {
     bool any = false;
     for (const char32_t c : to_code_points(text.bytes)) {

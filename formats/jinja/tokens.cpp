@@ -24,7 +24,7 @@ std::string with_plain_lines(std::string_view source) {
     return lines;
 }
 
-// Where what began at source[begin] ends with last and }, outside of its texts and brackets.
+// The end of the tag at source[begin]: `last` and }, outside of texts and brackets.
 std::size_t end_of(std::string_view source, std::size_t begin, char kind) {
     const char last = kind == '{' ? '}' : kind;
     std::size_t open = 0;

@@ -69,7 +69,7 @@ void escape_json(std::string_view character, bool ascii, std::string& out) {
     }
 }
 
-// What is common to repr() and JSON: brackets, commas, and items in order.
+// Shared by repr() and JSON: brackets, commas, and items in order.
 class ValueWriter {
   public:
     explicit ValueWriter(Run& run) : run_(run) {}

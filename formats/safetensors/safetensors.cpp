@@ -32,7 +32,7 @@ constexpr std::array<DTypeRow, 20> dtype_rows = {
      {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16}, {"BF16", 16}, {"I32", 32},
      {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},    {"I64", 64}, {"U64", 64}}};
 
-// How many of them are not finite, which costs nothing more here: the time goes on memory.
+// Counts those that are not finite, at no extra cost: memory bounds the speed.
 template <class Stored, class Out, class Convert, class IsFinite>
 std::uint64_t convert_each(const std::byte* from, Out* out, std::uint64_t count, Convert convert, IsFinite is_finite) {
     return chunked_sum<std::uint64_t>(count, kGrain, [&](std::size_t begin, std::size_t end) {

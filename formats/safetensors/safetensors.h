@@ -79,8 +79,8 @@ class SafetensorsFile {
     // The stored bytes, end - begin of them, at any alignment, valid as long as the file or a copy of it.
     const std::byte* data(const TensorInfo& info) const { return buffer_.data() + info.begin; }
 
-    // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32; integers need their own
-    // type. For floats, returns how many are not finite.
+    // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32; integers are read as
+    // stored. For floats, returns how many are not finite.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
     std::uint64_t read(const std::string& name, double* out, std::uint64_t count) const;
     void read(const std::string& name, std::int64_t* out, std::uint64_t count) const;

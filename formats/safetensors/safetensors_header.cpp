@@ -109,7 +109,7 @@ class HeaderReader final : public JsonParts {
         return true;
     }
 
-    // Whether a value belongs to a key of an entry that the format does not know, and is passed over.
+    // Whether a value belongs to an unknown key of an entry, and is skipped.
     bool skips(int levels) {
         const bool unknown = place_ == Place::entry && key_ != "dtype" && key_ != "shape" && key_ != "data_offsets";
         if (ignored_ == 0 && (!unknown || levels < 0)) return false;

@@ -49,7 +49,7 @@ json to_json(const Architecture& a) {
     return j;
 }
 
-// Which layers attend to all: by a list of all layers' types, or by a pattern, as older files have it.
+// The distance of global layers, by the list of layer types or by the pattern of older files.
 std::size_t global_every(const ConfigReader& in, const Architecture& a) {
     const std::vector<std::string> types = in.texts("layer_types");
     Architecture read = a;

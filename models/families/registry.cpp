@@ -42,7 +42,7 @@ const Family& family(const std::string& name) {
     return *found;
 }
 
-// Where files of the model have a part: transformer.h.0.attn.c_attn.
+// The name of a part in the model's files: transformer.h.0.attn.c_attn.
 static std::string place_of(const Family& f, const ParameterSpec& p) {
     const auto found = std::find_if(f.names.begin(), f.names.end(), [&](const auto& n) { return n.first == p.part; });
     check(found != f.names.end(), "{}: its files have no name for a part of this architecture: take another family",

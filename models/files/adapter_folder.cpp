@@ -105,7 +105,7 @@ std::string base_name(const Architecture& a, const ParameterSpec& p, const Adapt
     return "";
 }
 
-// What the file has that the model does not fit, all at once.
+// Collects all tensors of the file that do not fit the model.
 std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std::size_t r) {
     std::string problems;
     std::set<std::string> known;
@@ -133,7 +133,7 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std:
     return problems;
 }
 
-// Whether the values that the file has of a weight are the model's, as far as both were rounded.
+// Whether the file's values of a weight equal the model's, up to rounding of both.
 bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType stored) {
     if (weight.packed()) values = unpacked(packed(Tensor<float>(values), weight.packed()->type())).clone();
     const ConstArray<float> own = unpacked(weight);

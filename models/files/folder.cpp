@@ -41,7 +41,7 @@ bool holds_model(const fs::path& path) {
     return formats::is_there(path / "config.json") || is_adapter(path) || formats::is_gguf(path);
 }
 
-// What else there is, for messages.
+// Other weights in the folder, for messages.
 static std::string found_instead(const fs::path& path) {
     if (!formats::is_folder(path)) return ", nor a GGUF file";
     for (const std::string& name : formats::names_in(path))

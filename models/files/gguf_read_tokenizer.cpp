@@ -181,7 +181,7 @@ class GgufTokenizerReader {
         return spec;
     }
 
-    // What set_gguf_tokenizer escapes: backslashes doubled, bytes as \x0a.
+    // Undoes the escapes of set_gguf_tokenizer: doubled backslashes, bytes as \x0a.
     std::string unescaped(std::string_view text) const {
         std::string result;
         for (std::size_t i = 0; i < text.size(); ++i) {

@@ -33,7 +33,7 @@ void set_tokens(formats::GgufWriter& out, const Tokens& tokens) {
     out.set_i32s("tokenizer.ggml.token_type", tokens.kinds);
 }
 
-// As llama.cpp writes the tokens of RWKV: backslashes doubled, control characters by number.
+// Escapes a token like llama.cpp for RWKV: doubled backslashes, control characters by number.
 std::string escaped(const std::string& text) {
     std::string result;
     for (const char c : text) {
@@ -68,7 +68,7 @@ void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokeniz
 
 void require(bool good, const std::string& what) { check<BadInput>(good, "gguf: tokenizer.json: {}", what); }
 
-// Whether each token, alone in a piece, is what the merges make of its bytes.
+// Whether the merges turn each token's bytes, alone in a piece, into that token.
 bool merges_make_all(const data::BpeSpec& spec) {
     data::BpeModelSpec merging = spec;
     merging.ignore_merges = false;
@@ -96,7 +96,7 @@ const GgufSplit& known_split(const data::BpeSpec& spec) {
     return gguf_splits()[0];
 }
 
-// What the kinds of byte pairs have in common.
+// Shared by the kinds of byte pairs.
 void set_vocabulary(formats::GgufWriter& out, const data::BpeTokenizer& tokenizer, Tokens& tokens) {
     const data::BpeSpec& spec = tokenizer.spec();
     for (const data::AddedToken& t : spec.added) {
@@ -126,7 +126,7 @@ void set_byte_pairs(formats::GgufWriter& out, const data::BpeTokenizer& tokenize
     out.set_texts("tokenizer.ggml.merges", merges);
 }
 
-// Whether text begins with U+2581 and has one for each space, by whichever steps; else nothing is as SentencePiece.
+// Whether the steps begin text with U+2581 and replace each space by one, as SentencePiece needs.
 struct Spaces {
     bool replaced = false, prefix = false;
 };

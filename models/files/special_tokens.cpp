@@ -23,7 +23,7 @@ json read_object(const fs::path& path) {
     return j.is_object() ? j : json::object();
 }
 
-// One id or several; those that are not of the vocabulary are left out.
+// Reads one id or several; skips ids outside of the vocabulary.
 std::vector<std::int32_t> ids_at(const json& file, const std::string& key, std::size_t vocab_size) {
     const json value = file.value(key, json());
     std::vector<std::int32_t> known;
@@ -32,14 +32,14 @@ std::vector<std::int32_t> ids_at(const json& file, const std::string& key, std::
     return known;
 }
 
-// Of a text that is one token.
+// The id of a text that is one token.
 std::optional<std::int32_t> id_of(const data::Tokenizer& tokenizer, const std::string& text) {
     if (text.empty() || !tokenizer.knows(text)) return std::nullopt;
     const std::vector<std::int32_t> ids = tokenizer.encode(text);
     return ids.size() == 1 ? std::optional(ids[0]) : std::nullopt;
 }
 
-// Of the chat template. One that cannot be used here is llama.cpp's to read.
+// From the chat template. A template that is unusable here is left to llama.cpp.
 std::optional<std::int32_t> end_of_turn(const data::Tokenizer& tokenizer) {
     try {
         if (tokenizer.chat) return data::ChatTemplate::of(tokenizer).end_of_turn();

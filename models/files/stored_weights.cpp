@@ -10,7 +10,7 @@
 namespace inkling::models {
 namespace {
 
-// How the parameters of a model lie in its files.
+// The layout of a model's parameters in its files.
 struct Stored {
     const Family& names;
     const WeightFiles& file;
@@ -51,7 +51,7 @@ std::vector<float> read(const WeightFiles& file, const std::string& name) {
     return values;
 }
 
-// What is missing, left over or of another shape, all at once.
+// Collects all that is missing, left over or of another shape.
 std::string misfits(const Architecture& a, const Stored& stored) {
     const WeightFiles& file = stored.file;
     std::string problems;

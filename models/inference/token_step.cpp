@@ -112,7 +112,7 @@ void InferenceModel::embed(std::int32_t token, std::size_t position, float* x) c
     if (positions.defined()) add_row(C, x, positions.value().data() + position * C);
 }
 
-// One token each of B texts, through all layers: what the threads share, (B, ...) row by row.
+// One token of each of B texts through all layers; holds the threads' shared rows, (B, ...).
 struct InferenceModel::Step {
     const InferenceModel& m;
     std::span<KvCache* const> caches;
@@ -155,7 +155,7 @@ struct InferenceModel::Step {
         share([&](std::size_t, std::size_t) { m.norm(norm, y, B, out); });  // all of it: a row's mean is of all
     }
 
-    // Of texts and their heads of keys, one after the other, each of so many units, this thread's part:
+    // Shares the units of all texts' key heads, in order, between the threads; calls for this thread's part
     // body(text, head, begin, end).
     template <class Units, class Body>
     void share_heads(const Team& team, const Units& units, const Body& body) const {
@@ -178,7 +178,7 @@ struct InferenceModel::Step {
         const auto& l = m.model_.layers[layer];
         const std::size_t d = head.size, window = config.window_of(layer);
         const auto scale = static_cast<float>(config.attention_scale(layer));
-        // Of a text, the token sees the last `length` positions, from `first` on.
+        // A text's token sees the last `length` positions, from `first` on.
         const auto first = [&](std::size_t b) {
             const std::size_t n = caches[b]->length() + 1;
             return window > 0 && n > window ? n - window : 0;

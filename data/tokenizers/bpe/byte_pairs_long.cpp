@@ -44,7 +44,7 @@ class BytePairs::ByLeft {
         return grown;
     }
 
-    // Of a merge of `left` with one of `rights`; no_rank when there is none.
+    // The rank of a merge of `left` with one of `rights`, or no_rank.
     std::uint32_t lowest_rank(std::int32_t left, const std::vector<bool>& rights) const {
         for (const Row* row = first(left); row != end() && row->left == left; ++row) {
             const auto right = static_cast<std::size_t>(row->right);

@@ -141,7 +141,7 @@ void read_unknown(const json& model, BpeSpec& spec, const std::string& what) {
     spec.byte_fallback = flag_of(model, "byte_fallback", false, what);
 }
 
-// What works alone and not together.
+// Refuses settings that work alone but not together.
 void check_combinations(const json& root, const BpeSpec& spec, Refusals& refusals) {
     const bool bytes_back = spec.decoder == BpeSpec().decoder;
     const std::string decoder = "decoder of type " + shown_type(at_or_null(root, "decoder"));

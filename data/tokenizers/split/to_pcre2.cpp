@@ -99,7 +99,7 @@ class Translation {
         at_ = end + 1;
     }
 
-    // What PCRE2's Unicode lacks of a category.
+    // The characters of a category that PCRE2's Unicode lacks.
     static std::string missing(std::string_view category) {
         std::string ranges;
         if (Regex::unicode_version() >= 16) return ranges;
