@@ -3,10 +3,10 @@
 
     bench/appointments.py lines 300 >mine.jsonl                       the conversations to learn
     bench/appointments.py lines 100 --held >held.jsonl                others, with other people
-    bench/appointments.py peft MODEL mine.jsonl held.jsonl [--seconds 600]     the same by PyTorch, transformers and PEFT
+    bench/appointments.py peft MODEL mine.jsonl OUT [--seconds 600]   the same by PyTorch, transformers and PEFT
+    inkling eval --model MODEL --adapter OUT --data held.jsonl --answers
 
-MODEL is a folder of transformers, as `inkling export --format hf` writes it. Prints the seconds, steps, peak memory and
-how many answers are right, before and after.
+MODEL is a folder of transformers, as `inkling export --format hf` writes it. Prints steps, seconds and peak memory.
 """
 import argparse
 import json
@@ -57,24 +57,10 @@ def by_peft(args):
     torch.set_num_threads(args.threads)
     tokenizer = transformers.AutoTokenizer.from_pretrained(args.model)
     model = transformers.AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32)
-    read = lambda path: [json.loads(line)["messages"] for line in open(path)]
     ids_of = lambda messages, ask: tokenizer.apply_chat_template(messages, add_generation_prompt=ask, return_dict=False)
 
-    def right(conversations):
-        model.eval()
-        found = 0
-        for messages in conversations:
-            asked = torch.tensor([ids_of(messages[:-1], True)])
-            with torch.no_grad():
-                written = model.generate(asked, max_new_tokens=80, do_sample=False, pad_token_id=tokenizer.eos_token_id)
-            text = tokenizer.decode(written[0, asked.shape[1]:], skip_special_tokens=True)
-            found += text.strip() == messages[-1]["content"]
-        return found
-
-    held = read(args.held)
-    print(f"before: {right(held)} of {len(held)} right", flush=True)
     examples = []
-    for messages in read(args.data):
+    for messages in (json.loads(line)["messages"] for line in open(args.data)):
         asked, whole = ids_of(messages[:-1], True), ids_of(messages, False)
         examples.append((whole, [-100] * len(asked) + whole[len(asked):]))
     model = peft.get_peft_model(model, peft.LoraConfig(r=16, lora_alpha=32, target_modules="all-linear",
@@ -105,8 +91,8 @@ def by_peft(args):
             if progress >= 1:
                 break
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{steps} steps of {args.batch} conversations in {seconds:.0f} s, last loss {loss.item():.4f}, peak {peak:.2f} GB", flush=True)
-    print(f"after: {right(held)} of {len(held)} right")
+    print(f"{steps} steps of {args.batch} conversations in {seconds:.0f} s, last loss {loss.item():.4f}, peak {peak:.2f} GB")
+    model.save_pretrained(args.out)
 
 
 def main():
@@ -116,7 +102,7 @@ def main():
     of_lines.add_argument("count", type=int)
     of_lines.add_argument("--held", action="store_true")
     of_peft = commands.add_parser("peft")
-    for name in ("model", "data", "held"):
+    for name in ("model", "data", "out"):
         of_peft.add_argument(name)
     of_peft.add_argument("--seconds", type=float, default=600)
     of_peft.add_argument("--steps", type=float, default=float("inf"), help="end before the seconds do")
