@@ -56,7 +56,7 @@ Processes* start_processes() {
     const fs::path path = find_module();
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // parts of MPI look for each other by name
     check(module != nullptr, "MPI cannot be loaded: {}", module ? "" : dlerror());
-    const auto start = reinterpret_cast<Processes* (*)(std::string*)>(dlsym(module, "inkling_start_mpi"));  // mpi/mpi.cpp
+    const auto start = reinterpret_cast<Processes* (*)(std::string*)>(dlsym(module, "inkling_start_mpi"));  // mpi.cpp
     check(start != nullptr, "{}: is of another version of Inkling", path.string());
     std::string what;
     started_processes().reset(start(&what));
