@@ -37,7 +37,7 @@ void KvCache::reserve(std::size_t n) {
         const std::size_t held = length_ - l.first, all = std::max({n, 2 * l.capacity(), std::size_t{64}}),
                           kept = l.window > 0 ? std::min(held, l.window - 1) : held,
                           capacity = std::min(most_, l.window > 0 ? std::min(all, 2 * l.window) : all);
-        if (capacity == l.capacity() && kept == held) continue;  // append() has to do with more than a window
+        if (capacity == l.capacity() && held < capacity) continue;  // append() takes more than two windows
         for (Array<float>* const x : {&l.keys, &l.values}) *x = moved(*x, held - kept, held, capacity);
         l.first = length_ - kept;
     }

@@ -328,6 +328,12 @@ TEST_CASE("inference: of a layer with a window, a cache holds two windows", "[mo
         CHECK(bytes(mistral(23), prompt) == 3 * 24);        // two windows are more than the context
         CHECK(bytes(gemma3(5, 2), prompt) == 2 * 10 + 24);  // the second of three layers looks at all
     }
+    const auto model = made(mistral(7));
+    KvCache cache(model->config);
+    prefill(InferenceModel(*model), cache, some_tokens(9));
+    const float* const key = cache.key(0, 0, 8);
+    cache.reserve(24);  // as before each token of a text: nothing moves while the next one has room
+    CHECK(cache.key(0, 0, 8) == key);
 }
 
 TEST_CASE("inference: reading and forward passes can be interrupted before each layer, and leave what was read",
