@@ -43,16 +43,6 @@ void KvCache::reserve(std::size_t n) {
     }
 }
 
-float* KvCache::key(std::size_t layer, std::size_t head, std::size_t position) {
-    Layer& l = layers_[layer];
-    return l.keys.data() + (head * l.capacity() + position - l.first) * head_size_;
-}
-
-float* KvCache::value(std::size_t layer, std::size_t head, std::size_t position) {
-    Layer& l = layers_[layer];
-    return l.values.data() + (head * l.capacity() + position - l.first) * head_size_;
-}
-
 template <class T>
 std::pair<Tensor<T>, Tensor<T>> KvCache::append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v) {
     if constexpr (std::is_same_v<T, float>) {

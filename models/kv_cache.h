@@ -22,8 +22,12 @@ class KvCache {
     void clear();
     void reserve(std::size_t n);  // makes room for tokens up to the n-th; comes before they are written
     // The key at a position (d), in front of those at the next positions.
-    float* key(std::size_t layer, std::size_t head, std::size_t position);
-    float* value(std::size_t layer, std::size_t head, std::size_t position);
+    float* key(std::size_t layer, std::size_t head, std::size_t position) {
+        return at(layers_[layer], layers_[layer].keys, head, position);
+    }
+    float* value(std::size_t layer, std::size_t head, std::size_t position) {
+        return at(layers_[layer], layers_[layer].values, head, position);
+    }
 
     // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, and returns those
     // that these tokens attend to: (1, kv heads, n and some before, d).
@@ -40,6 +44,9 @@ class KvCache {
         Array<float> keys = {}, values = {};  // (1, kv heads, capacity, d)
         std::size_t capacity() const { return keys.defined() ? keys.dim(2) : 0; }
     };
+    float* at(const Layer& l, Array<float>& x, std::size_t head, std::size_t position) const {
+        return x.data() + (head * l.capacity() + position - l.first) * head_size_;
+    }
     Array<float> moved(const ConstArray<float>& x, std::size_t begin, std::size_t end, std::size_t capacity) const;
 
     std::size_t heads_, head_size_, most_;  // most_: the context

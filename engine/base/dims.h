@@ -1,4 +1,4 @@
-// Shapes and strides. Dims<T> is one number for each axis of an array, at most eight. The numbers are stored inside the
+// Shapes and strides. Dims<T> is one number for each axis of an array, at most 16. The numbers are stored inside the
 // object, so a copy allocates nothing. It is a sequence as xtensor requires it of a shape.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace inkling {
 template <class T>
 class Dims {
   public:
-    static constexpr std::size_t kMaxRank = 8;
+    static constexpr std::size_t kMaxRank = 16;
 
     using value_type = T;
     using size_type = std::size_t;

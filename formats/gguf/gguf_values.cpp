@@ -36,9 +36,12 @@ double number_at(ValueType type, const std::byte* at) {
             return static_cast<double>(load_value<std::int64_t>(at));
         case ValueType::f64:
             return load_value<double>(at);
-        default:
-            return 0;
+        case ValueType::flag:
+        case ValueType::text:
+        case ValueType::array:
+            break;
     }
+    return 0;
 }
 
 bool is_number(ValueType type) {

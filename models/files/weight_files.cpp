@@ -104,6 +104,12 @@ std::string_view WeightFiles::type() const {
     return most == counts.end() ? "F32" : most->first;
 }
 
-bool WeightFiles::quantized() const { return type().starts_with('Q') || type().starts_with("IQ"); }
+bool WeightFiles::quantized() const {
+    std::uint64_t all = 0, in_blocks = 0;
+    if (gguf_)
+        for (const auto& [name, tensor] : gguf_->tensors())
+            all += tensor.count, in_blocks += tensor.layout->block > 1 ? tensor.count : 0;
+    return in_blocks > all / 2;
+}
 
 }  // namespace inkling::models

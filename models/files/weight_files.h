@@ -45,9 +45,9 @@ class WeightFiles {
         if (gguf_)
             for (const auto& [name, tensor] : gguf_->tensors()) visit(info(name));
     }
-    std::uint64_t bytes() const;                                   // of all tensors
-    std::string_view type() const;                                 // of most numbers
-    bool quantized() const;                                        // that type is one of GGUF's block types
+    std::uint64_t bytes() const;                                   // the size of all tensors
+    std::string_view type() const;                                 // the type of most numbers
+    bool quantized() const;                                        // most numbers are in GGUF's blocks
     const formats::GgufFile* gguf() const { return gguf_.get(); }  // null: safetensors
 
     std::filesystem::path path;  // of the file, or of the index: for messages
