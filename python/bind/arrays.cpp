@@ -19,7 +19,7 @@ Array<T> shared(const nb::object& array) {
     return Array<T>::over(elements, shape, strides, keeper_of(array));
 }
 
-// Shares the array if possible, else a copy of it.
+// Shares the array if possible, else copies it.
 template <class T, class Stored = T>
 Array<T> shared_or_copied(nb::object array, bool must_be_writable) {
     const nb::object flags = array.attr("flags");

@@ -58,15 +58,16 @@ void bind_functions(nb::module_& m) {
                 wanted(weights));
         },
         "softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights "
-        "(B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is "
-        "blocked.",
+        "(B, H, Lq, Lk). With weights=False they are never built, and None is returned instead. mask broadcasts to (B, "
+        "H, Lq, Lk), 0 is blocked.",
         "q"_a, "k"_a, "v"_a, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "scale"_a = nb::none(), "alibi"_a = std::vector<double>(),
         "masked"_a = Masked::error, "weights"_a = true);
     define(m, "split_heads", BOTH(nn::split_heads), "(B, L, H d) -> (B, H, L, d), a view.", "x"_a, "heads"_a);
     define(m, "merge_heads", BOTH(nn::merge_heads), "(B, H, L, d) -> (B, L, H d)", "x"_a);
     define(m, "sequence_mask", BOTH(nn::sequence_mask),
-           "x (B, Lq, Lk) with `value` at and beyond the valid length: one for each sequence (B), or query (B, Lq).",
+           "x (B, Lq, Lk) with `value` at and beyond the valid length. valid_lens has a length per sequence (B) or per "
+           "query (B, Lq).",
            "x"_a, "valid_lens"_a, "value"_a = 0.0);
     define(
         m, "masked_softmax",
@@ -78,9 +79,9 @@ void bind_functions(nb::module_& m) {
     m.def("padding_mask", &nn::padding_mask, "lengths"_a, "keys"_a,
           "(B, 1, 1, keys): sequence b has lengths[b] real keys.");
     m.def("look_ahead_mask", &nn::look_ahead_mask, "queries"_a, "keys"_a,
-          "(1, 1, queries, keys): a query sees its own position and those before.");
+          "(1, 1, queries, keys): a query sees its own position and earlier ones.");
     m.def("window_mask", &nn::window_mask, "queries"_a, "keys"_a, "window"_a,
-          "(queries, keys): a query sees its own position and the window - 1 before it.");
+          "(queries, keys): a query sees its own position and the window - 1 positions before it.");
     m.def("document_mask", &nn::document_mask, "begins"_a,
           "(B, 1, L, L) for documents that begin at begins (B, L): a query sees its own document, up to itself.");
     m.def("alibi_slopes", &nn::alibi_slopes, "heads"_a, "A slope for each head.");
@@ -112,7 +113,7 @@ void bind_attention(nb::module_& m) {
         "x (..., L, d_model) -> output (..., L, d_v), weights (..., L, L); mask broadcasts to these, 0 is blocked.",
         "x"_a, "mask"_a = nb::none());
     auto causal = layer<nn::CausalAttention, Generator&, Size, Size, Size, double, bool, nn::CausalMask>(
-        m, "CausalAttention", "One head, in which a token sees itself and what is before it.", "random"_a, "d_in"_a,
+        m, "CausalAttention", "One head, in which a token sees itself and earlier tokens.", "random"_a, "d_in"_a,
         "d_out"_a, "context_length"_a, "dropout"_a = 0.0, "qkv_bias"_a = false,
         "mask"_a = nn::CausalMask::fill_minus_infinity);
     forward(
@@ -120,7 +121,7 @@ void bind_attention(nb::module_& m) {
         []<class T>(const nn::CausalAttention<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); },
         "x (..., L, d_in) -> output (..., L, d_out), weights (..., L, L)", "x"_a, random);
     auto multi = layer<nn::MultiHeadAttention, Generator&, Size, Size, Size, double, Size, bool>(
-        m, "MultiHeadAttention", "Heads side by side, mixed by a last projection.", "random"_a, "d_in"_a, "d_out"_a,
+        m, "MultiHeadAttention", "Parallel heads; an output projection mixes them.", "random"_a, "d_in"_a, "d_out"_a,
         "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false);
     multi.def_static(
         "packed",
@@ -136,7 +137,7 @@ void bind_attention(nb::module_& m) {
             return made;
         },
         "random"_a, "width"_a, "context_length"_a, "num_heads"_a, "dropout"_a = 0.0, "bias"_a = true,
-        "dtype"_a = DType::float32, "GPT-2's form: c_attn makes query, key and value at once.");
+        "dtype"_a = DType::float32, "GPT-2's form: c_attn computes query, key and value in one product.");
     forward(
         multi,
         []<class T>(const nn::MultiHeadAttention<T>& l, const Tensor<T>& x, bool weights, Generator* r) {
@@ -153,8 +154,8 @@ void bind_attention(nb::module_& m) {
         "query (B, Lq, d_in), key and value (B, Lk, d_in); mask broadcasts to (B, H, Lq, Lk), 0 is blocked.", "query"_a,
         "key"_a, "value"_a, "mask"_a = nb::none(), "weights"_a = true, random);
     auto wrapper = layer<nn::MultiHeadAttentionWrapper, Generator&, Size, Size, Size, double, Size, bool, bool>(
-        m, "MultiHeadAttentionWrapper", "Causal heads one after the other, their outputs side by side.", "random"_a,
-        "d_in"_a, "d_out"_a, "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false,
+        m, "MultiHeadAttentionWrapper", "Causal heads, computed one after the other; their outputs are concatenated.",
+        "random"_a, "d_in"_a, "d_out"_a, "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false,
         "final_linear"_a = false);
     forward(
         wrapper,
@@ -195,8 +196,8 @@ void bind_attention(nb::module_& m) {
                                std::optional<IdArray> lens,
                                Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });
     auto additive = layer<nn::AdditiveAttention, Generator&, Size, Size, Size, double>(
-        m, "AdditiveAttention", "With the additive score.", "random"_a, "key_size"_a, "query_size"_a, "num_hiddens"_a,
-        "dropout"_a = 0.0);
+        m, "AdditiveAttention", "Attention with the additive score.", "random"_a, "key_size"_a, "query_size"_a,
+        "num_hiddens"_a, "dropout"_a = 0.0);
     attend(additive, []<class T>(const nn::AdditiveAttention<T>& l, const Tensor<T>& q, const Tensor<T>& k,
                                  const Tensor<T>& v, std::optional<IdArray> lens,
                                  Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });

@@ -13,22 +13,23 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
         []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, double value) {
             return pad(x, widths, value);
         },
-        "`value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.",
+        "Adds `value` before and after the last axis, then the axis before it, and so on; a negative width removes "
+        "elements.",
         "widths"_a, "value"_a = 0.0);
     op(
         "pad",
         []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, Padding mode) {
             return pad(x, widths, mode);
         },
-        "mode: 'reflect', 'replicate' or 'circular' elements of x.", "widths"_a, "mode"_a);
+        "Pads with elements of x; mode: 'reflect', 'replicate' or 'circular'.", "widths"_a, "mode"_a);
     op(
         "flip",
         []<class T>(const Tensor<T>& x, const std::optional<Axes>& over) {
             return over && over->empty() ? x : flip(x, over.value_or(Axes()));
         },
-        "In reverse order along axes, or all.", axes);
-    op("roll", BOTH(roll), "Element i goes to i + shift along an axis, and around its end.", "shift"_a, "axis"_a);
-    op("tile", BOTH(tile), "x again and again, times[i] times along axis i.", "times"_a);
+        "Reverses the order along axes, by default along all.", axes);
+    op("roll", BOTH(roll), "Moves element i to i + shift along an axis, modulo its size.", "shift"_a, "axis"_a);
+    op("tile", BOTH(tile), "Repeats x times[i] times along axis i.", "times"_a);
     m.def(
         "one_hot",
         [](const IdArray& ids, std::size_t classes, DType dtype) {
@@ -36,20 +37,19 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
         },
         "ids"_a, "classes"_a, "dtype"_a = DType::float32, "(...) -> (..., classes): 1 at the id, 0 elsewhere.");
     op("norm", BOTH(inkling::norm), "(sum |x|^p)^(1/p) over axes; p = inf: the largest |x|.", "p"_a = 2.0, axes, keep);
-    op("argmin", BOTH(argmin), "Where the first minimum is, as argmax.", axes, keep);
-    op("argsort", BOTH(argsort), "The ids that sort() gives.", "axis"_a = -1, "descending"_a = false);
-    op("cummax", BOTH(cummax), "(values, ids): the largest element so far along an axis, and where it is.", "axis"_a);
+    op("argmin", BOTH(argmin), "The index of the first minimum, as argmax counts it.", axes, keep);
+    op("argsort", BOTH(argsort), "The ids that sort() returns.", "axis"_a = -1, "descending"_a = false);
+    op("cummax", BOTH(cummax), "(values, ids): the largest element so far along an axis, and its index.", "axis"_a);
     op("cumprod", BOTH(cumprod), "y_i = x_0 x_1 ... x_i along an axis.", "axis"_a);
-    op("cummin", BOTH(cummin), "(values, ids): the smallest element so far along an axis, and where it is.", "axis"_a);
+    op("cummin", BOTH(cummin), "(values, ids): the smallest element so far along an axis, and its index.", "axis"_a);
     op("logcumsumexp", BOTH(logcumsumexp), "y_i = ln(e^x_0 + ... + e^x_i) along an axis.", "axis"_a);
     op("diagonal", BOTH(diagonal), "The elements [..., i, ..., i + k, ...] of axes a and b, as a new last axis.",
        "k"_a = 0, "a"_a = 0, "b"_a = 1);
     op("normalize", BOTH(normalize), "x / max(norm, eps), with the norm along an axis.", "p"_a = 2.0, "axis"_a = 1,
        "eps"_a = 1e-12);
     op("scatter", BOTH(scatter),
-       "x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', "
-       "'prod', "
-       "'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.",
+       "x with source[..., j, ...] written to [..., index[..., j, ...], ...]; the last of several writes wins. how "
+       "'sum', 'prod', 'mean', 'max' or 'min' combines all values written to an element, and its own if include_self.",
        "axis"_a, "index"_a, "source"_a, "how"_a = Scatter::replace, "include_self"_a = true);
     op("unfold", BOTH(unfold),
        "Windows of `size` elements of an axis, `step` apart: (..., n, ...) -> (..., windows, ..., size).", "axis"_a,
@@ -86,18 +86,18 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
                     bool ceil_mode) {
             return max_pool2d(x, size, PoolOptions{stride, padding, dilation, ceil_mode});
         },
-        "The maximum of windows of the last two axes; stride (): the size.", "size"_a, "stride"_a = AxisSizes(),
-        "padding"_a = zero, "dilation"_a = one, "ceil_mode"_a = false);
+        "The maximum of windows of the last two axes; stride () means the window size.", "size"_a,
+        "stride"_a = AxisSizes(), "padding"_a = zero, "dilation"_a = one, "ceil_mode"_a = false);
     op(
         "avg_pool2d",
         []<class T>(const Tensor<T>& x, AxisSizes size, AxisSizes stride, AxisSizes padding, bool ceil_mode,
                     bool count_padding) {
             return avg_pool2d(x, size, PoolOptions{stride, padding, 1, ceil_mode, count_padding});
         },
-        "The mean of windows of the last two axes; stride (): the size.", "size"_a, "stride"_a = AxisSizes(),
-        "padding"_a = zero, "ceil_mode"_a = false, "count_padding"_a = true);
+        "The mean of windows of the last two axes; stride () means the window size.", "size"_a,
+        "stride"_a = AxisSizes(), "padding"_a = zero, "ceil_mode"_a = false, "count_padding"_a = true);
     op("interpolate", BOTH(interpolate),
-       "The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.",
+       "Resizes the last axes, as torch.nn.functional.interpolate; mode: 'nearest', 'nearest-exact' or 'linear'.",
        "sizes"_a, "mode"_a = Interpolation::nearest, "align_corners"_a = false);
 
     op("exp2", BOTH(exp2), "2^x");
@@ -114,7 +114,7 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("softsign", BOTH(softsign), "x / (1 + |x|)");
     op("mish", BOTH(mish), "x tanh(softplus(x))");
     op("celu", BOTH(celu), "x, or alpha (e^(x / alpha) - 1) where x <= 0.", "alpha"_a = 1.0);
-    op("selu", BOTH(selu), "1.0507 elu(x, 1.67326), which makes normal numbers of normal ones.");
+    op("selu", BOTH(selu), "1.0507 elu(x, 1.67326), which keeps mean 0 and variance 1 of normal inputs.");
     op("hardsigmoid", BOTH(hardsigmoid), "x / 6 + 1/2, between 0 and 1.");
     op("hardswish", BOTH(hardswish), "x hardsigmoid(x)");
     define(m, "copysign", BOTH(copysign), "|x| with the sign of `sign`, which counts as a constant.", "x"_a, "sign"_a);

@@ -89,10 +89,10 @@ void bind_custom(nb::module_& m) {
         },
         "name"_a, "value"_a, "inputs"_a, "backward"_a);
     m.def("save_tensors", &save_tensors, "path"_a, "tensors"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "Writes {name: tensor} into a safetensors file.");
-    m.def("load_tensors", &load_tensors, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The tensors of floating-point numbers in a safetensors file, {name: tensor}: F64 as float64, others as "
-          "float32.");
+          "Writes {name: tensor} to a safetensors file.");
+    m.def(
+        "load_tensors", &load_tensors, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Reads the floating-point tensors of a safetensors file as {name: tensor}: F64 as float64, others as float32.");
 }
 
 }  // namespace inkling::python

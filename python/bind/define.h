@@ -99,7 +99,7 @@ struct Argument<Layer<float>> {
     static std::optional<DType> dtype(Python x) { return x.dtype(); }
     template <class T>
     static Layer<T>& get(const char* op, Python x) {
-        check(x.dtype() == kDType<T>, "{}: the layer is of {}, and what it gets of {}", op, name_of(x.dtype()),
+        check(x.dtype() == kDType<T>, "{}: the layer has dtype {}, its input {}", op, name_of(x.dtype()),
               name_of(kDType<T>));
         return static_cast<Layer<T>&>(x.template module<T>());
     }

@@ -38,10 +38,10 @@ void bind_derivatives(nb::module_& m) {
             "f"_a, "x"_a, doc);
     };
     of(
-        "jacobian", [](const auto&... in) { return jacobian(in...); }, "df/dx, of f's shape followed by x's.");
+        "jacobian", [](const auto&... in) { return jacobian(in...); }, "df/dx, with f's shape followed by x's.");
     of(
         "hessian", [](const auto&... in) { return hessian(in...); },
-        "The second derivatives of an f of one number, of x's shape twice.");
+        "The second derivatives of a scalar f, with x's shape twice.");
     const auto along = [&]<class F>(const char* name, const F& derivative, const char* doc) {
         m.def(
             name,
@@ -54,10 +54,10 @@ void bind_derivatives(nb::module_& m) {
     };
     along(
         "jvp", [](const auto&... in) { return jvp(in...); },
-        "The Jacobian times v: how f changes where x moves along v.");
+        "The Jacobian times v: the change of f as x moves along v.");
     along(
         "hvp", [](const auto&... in) { return hvp(in...); },
-        "The Hessian of an f of one number times v, without the Hessian.");
+        "The Hessian of a scalar f times v, without building the Hessian.");
 }
 
 }  // namespace inkling::python

@@ -17,7 +17,8 @@ namespace inkling::python {
 namespace {
 
 void bind_module(nb::module_& m) {
-    nb::class_<AnyModule> c(m, "Layer", "What all layers have. They hold parameters, under the names that files use.");
+    nb::class_<AnyModule> c(m, "Layer",
+                            "The base of all layers. A layer holds parameters, under the names that files use.");
     c.def(
         "parameters",
         [](const AnyModule& module) {
@@ -43,7 +44,7 @@ void bind_module(nb::module_& m) {
           [](const AnyModule& module) { return visit(module, [](auto& l) { return l.parameter_count(); }); });
     c.def(
         "train", [](const AnyModule& module, bool on) { visit(module, [&](auto& l) { l.train(on); }); }, "on"_a = true,
-        "Dropout drops in training mode alone, in which new layers are.");
+        "Dropout is active only in training mode, the mode of a new layer.");
     c.def("eval", [](const AnyModule& module) { visit(module, [](auto& l) { l.eval(); }); });
     c.def("zero_grad", [](const AnyModule& module) { visit(module, [](auto& l) { l.zero_grad(); }); });
     c.def(
@@ -51,7 +52,7 @@ void bind_module(nb::module_& m) {
         [](const AnyModule& module, std::optional<std::function<bool(const std::string&)>> which) {
             visit(module, [&](auto& l) { l.freeze(which ? *which : nullptr); });
         },
-        "which"_a = nb::none(), "The parameters that which(name) names, or all, get no gradients any more.");
+        "which"_a = nb::none(), "Freezes the parameters for which which(name) is true, or all: they get no gradients.");
     c.def(
         "initialize",
         [](const AnyModule& module, Generator& random,
@@ -68,7 +69,7 @@ void bind_module(nb::module_& m) {
             visit(module, [&]<class T>(nn::Module<T>& l) { nn::initialize(l, random, all); });
         },
         "random"_a, "rules"_a,
-        "Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*', "
+        "Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*', "
         "('normal', 0.02))].");
     c.def(
         "buffers", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.buffers(); }); },
@@ -82,23 +83,23 @@ void bind_module(nb::module_& m) {
         [shared](Self self) {
             return nb::typed<nb::dict, std::string, AnyTensor>(nb::borrow<nb::dict>(shared("state_dict")(self)));
         },
-        "{name: tensor} of all parameters, frozen ones too. They share the memory.");
+        "{name: tensor} of all parameters, frozen ones included. The tensors share the memory.");
     c.def(
         "load_state_dict",
         [shared](Self self, const nb::typed<nb::dict, std::string, nb::any>& state, bool strict) {
             return nb::cast<std::pair<Names, Names>>(shared("load_state_dict")(self, state, strict));
         },
         "state"_a, "strict"_a = true,
-        "Takes the values of tensors or arrays over; (missing, unexpected) names, which are an error when strict.");
+        "Copies the values of tensors or arrays; returns (missing, unexpected) names, which are an error if strict.");
     c.def(
         "save", [shared](Self self, const std::filesystem::path& path) { shared("save")(self, path); }, "path"_a,
-        "Writes the state into a safetensors file, which PyTorch's module of the same name reads, too.");
+        "Writes the state to a safetensors file, which PyTorch's module of the same name reads, too.");
     c.def(
         "load",
         [shared](Self self, const std::filesystem::path& path, bool strict) {
             return nb::cast<std::pair<Names, Names>>(shared("load")(self, path, strict));
         },
-        "path"_a, "strict"_a = true, "load_state_dict() of a safetensors file.");
+        "path"_a, "strict"_a = true, "Calls load_state_dict() with a safetensors file.");
     c.def("__reduce__", [](Self self) { return nb::tuple(nb::module_::import_("inkling.nn").attr("_reduced")(self)); });
     c.def_prop_ro("_made", [](const AnyModule& module) {
         if (!module.made.is_valid())
@@ -115,9 +116,9 @@ void bind_layers(nb::module_& m) {
     bind_module(m);
     const auto random = "random"_a.none() = nb::none();
 
-    auto linear = layer<nn::Linear, Generator&, Size, Size, bool>(
-        m, "Linear", "y = x W^T + b. Initial values as torch.nn.Linear's.", "random"_a, "in_features"_a,
-        "out_features"_a, "bias"_a = true);
+    auto linear =
+        layer<nn::Linear, Generator&, Size, Size, bool>(m, "Linear", "y = x W^T + b, initialized like torch.nn.Linear.",
+                                                        "random"_a, "in_features"_a, "out_features"_a, "bias"_a = true);
     forward(
         linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); },
         "(..., in) -> (..., out)", "x"_a);
@@ -137,7 +138,7 @@ void bind_layers(nb::module_& m) {
         rms_norm, []<class T>(const nn::RMSNorm<T>& l, const Tensor<T>& x) { return l.forward(x); },
         "(..., width) -> (..., width)", "x"_a);
     auto dropout =
-        layer<nn::Dropout, double>(m, "Dropout", "Drops in training, with keys of `random`.", "probability"_a);
+        layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "probability"_a);
     forward(
         dropout, []<class T>(const nn::Dropout<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); }, "",
         "x"_a, random);
@@ -174,7 +175,7 @@ void bind_layers(nb::module_& m) {
                 return AnyTensor(nn::checkpoint<T>(call, t));
             });
         },
-        "f"_a, "x"_a, "f(x), of which nothing is kept but input and output: backward runs f once more.");
+        "f"_a, "x"_a, "f(x), which keeps only its input and output: backward runs f again.");
 }
 
 }  // namespace inkling::python

@@ -105,8 +105,8 @@ void bind_tokenizer(nb::module_& m) {
             return PyTokenizer(models::open_tokenizer(path), strict);
         },
         "path"_a, "strict_vocabulary"_a = false,
-        "Of a tokenizer.json, a folder with one, or a run. strict_vocabulary: characters that it lacks are an "
-        "error, and not replaced with a warning.");
+        "Opens a tokenizer.json, a folder with one, or a run. With strict_vocabulary, characters outside the "
+        "vocabulary are an error; otherwise they are replaced with a warning.");
     c.def_static(
         "train",
         [](const std::vector<std::string>& texts, const std::string& kind, std::size_t vocab_size,
@@ -121,7 +121,7 @@ void bind_tokenizer(nb::module_& m) {
                 strict);
         },
         "texts"_a, "kind"_a = "bpe", "vocab_size"_a = 4096, "pre_tokenizer"_a = data::SplitStyle::gpt2,
-        "strict_vocabulary"_a = false, "Learned from texts: kind 'bpe' (byte pairs) or 'char'.");
+        "strict_vocabulary"_a = false, "Trains a tokenizer on texts; kind: 'bpe' (byte pairs) or 'char'.");
     c.def(
         "encode",
         [](const PyTokenizer& t, const std::string& text) {
@@ -142,7 +142,7 @@ void bind_tokenizer(nb::module_& m) {
             return nb::steal<nb::str>(
                 PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
         },
-        "ids"_a, "Their text; half a character becomes U+FFFD.");
+        "ids"_a, "The text of ids; an incomplete character becomes U+FFFD.");
     c.def(
         "to_json", [](const PyTokenizer& t) { return t.own->to_json(); }, "The text of tokenizer.json.");
     c.def(
@@ -162,7 +162,7 @@ void bind_tokenizer(nb::module_& m) {
 
 void bind_model(nb::module_& m) {
     bind_tokenizer(m);
-    nb::class_<Writing>(m, "Writing", "A text that is being written: an iterator of its pieces.")
+    nb::class_<Writing>(m, "Writing", "A text in progress: an iterator over its pieces.")
         .def("__iter__", [](nb::object self) { return self; })
         .def("__next__", &Writing::next)
         .def_prop_ro(
@@ -170,7 +170,7 @@ void bind_model(nb::module_& m) {
             [](const Writing& w) {
                 return std::vector<std::int32_t>(w.sequence.generated().begin(), w.sequence.generated().end());
             },
-            "The ids written so far.")
+            "The ids generated so far.")
         .def_ro("seed", &Writing::seed)
         .def_prop_ro(
             "finish_reason", [](const Writing& w) { return std::string(generate::name(w.sequence.finish_reason())); },
@@ -190,7 +190,7 @@ void bind_model(nb::module_& m) {
             return model;
         },
         "path"_a, "strict_vocabulary"_a = false,
-        "Opens a model folder of Hugging Face's, a GGUF file, a PEFT adapter, or a run of `inkling train`.");
+        "Opens a Hugging Face model folder, a GGUF file, a PEFT adapter, or a run of `inkling train`.");
     c.def(
         "save_pretrained",
         [](PyModel& self, const std::filesystem::path& folder, const std::string& dtype) {
@@ -200,7 +200,8 @@ void bind_model(nb::module_& m) {
             std::filesystem::create_directories(folder);
             models::save_model(folder, self.model(), *self.tokenizer, *type);
         },
-        "folder"_a, "dtype"_a = "F32", "Writes a model folder that transformers opens, weights as F32, F16 or BF16.");
+        "folder"_a, "dtype"_a = "F32",
+        "Writes a model folder that transformers opens, with weights as F32, F16 or BF16.");
     c.def_prop_ro("tokenizer",
                   [](const PyModel& self) { return PyTokenizer(self.tokenizer, !self.tokenizer->unknown); });
     c.def_prop_ro(
@@ -220,7 +221,7 @@ void bind_model(nb::module_& m) {
             const nb::gil_scoped_release others_run;
             return AnyTensor(self.model().forward(batch_of(ids)));
         },
-        "ids"_a, "ids (B, T), or (T) for one text -> (B, T, V): of the token after each.");
+        "ids"_a, "ids (B, T), or (T) for one text -> (B, T, V): logits of the token after each.");
     c.def(
         "loss",
         [](PyModel& self, const IdArray& ids, std::optional<IdArray> targets, Generator* random) {
@@ -235,7 +236,7 @@ void bind_model(nb::module_& m) {
             return AnyTensor(self.model().loss(in, out, random));
         },
         "ids"_a, "targets"_a = nb::none(), "random"_a.none() = nb::none(),
-        "Mean nats per token of targets (B, T), which are by default ids themselves, one further.");
+        "Mean nats per token of targets (B, T), which are by default the next token of ids.");
     c.def(
         "attention",
         [](PyModel& self, const IdArray& ids) {
@@ -263,9 +264,8 @@ void bind_model(nb::module_& m) {
         "repeat_penalty"_a = 1.0, "presence_penalty"_a = 0.0, "frequency_penalty"_a = 0.0,
         "stop"_a = std::vector<std::string>(), "seed"_a = nb::none(), "sample"_a = 0, "context_shift"_a = 0,
         "special_tokens"_a = false, "precision"_a = "fp32",
-        "What comes behind a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). The flags "
-        "of "
-        "`inkling generate`; without a seed, another text each time. precision: fp32, bf16 or q8_0.");
+        "Continues a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). It takes the flags "
+        "of `inkling generate`; without a seed, each call gives another text. precision: fp32, bf16 or q8_0.");
 }
 
 }  // namespace inkling::python

@@ -79,7 +79,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "x^exponent of two tensors; shapes broadcast.", "exponent"_a);
 
     // Over axes, which are removed, or stay with size 1; no axes: over all.
-    op("sum", BOTH(sum), "The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.",
+    op("sum", BOTH(sum), "The sum over axes, by default all. The axes are removed, or kept with size 1 if keep_axes.",
        axes, keep);
     op("mean", BOTH(mean), "The mean over axes.", axes, keep);
     op("max", BOTH(max), "The maximum over axes; elements that share it share its gradient.", axes, keep);
@@ -87,9 +87,10 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("prod", BOTH(prod), "The product over axes.", axes, keep);
     op("logsumexp", BOTH(logsumexp), "ln sum e^x over axes, without overflow.", axes, keep);
     op("var", BOTH(var), "sum (x - mean)^2 / (n - correction) over axes.", axes, keep, "correction"_a = 1.0);
-    op("std", BOTH(inkling::std), "The root of var.", axes, keep, "correction"_a = 1.0);
+    op("std", BOTH(inkling::std), "The square root of var.", axes, keep, "correction"_a = 1.0);
     op("argmax", BOTH(argmax),
-       "Where the first maximum is: along one axis, or row-major over several. An array of int32.", axes, keep);
+       "The index of the first maximum along one axis, or the row-major index over several, as an array of int32.",
+       axes, keep);
     op("cumsum", BOTH(cumsum), "y_i = x_0 + ... + x_i along an axis.", "axis"_a);
 
     op(
@@ -98,8 +99,8 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op(
         "softmax",
         []<class T>(const Tensor<T>& x, const MaskArray& allowed, Masked none) { return softmax(x, allowed, none); },
-        "The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is "
-        "true. A row without any is an error, 'uniform' or 'zero'.",
+        "softmax along the last axis of x (B, ..., Lq, Lk), over the elements where allowed, which broadcasts to x, is "
+        "true. none: the result for a row without allowed elements, 'error', 'uniform' or 'zero'.",
         "allowed"_a, "none"_a = Masked::error);
     op("log_softmax", BOTH(log_softmax), "x_i - ln sum_j e^x_j along an axis.", "axis"_a = -1);
     op(
@@ -148,9 +149,8 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
                 return cross_entropy(x, targets, ignore);
             return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction, smoothing});
         },
-        "-ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are "
-        "not "
-        "`ignore`, its 'sum', or 'none' for one of each row. weight: of each class.",
+        "-ln softmax(x)[target] in nats, for logits x (..., V) and targets (...). reduction: 'mean' over the targets "
+        "that are not `ignore`, 'sum', or 'none' for one loss per row. weight: one per class.",
         "targets"_a, "weight"_a = std::vector<double>(), "ignore"_a = kIgnore, "reduction"_a = Reduction::mean,
         "label_smoothing"_a = 0.0);
     op(
@@ -159,25 +159,24 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
                     double smoothing) {
             return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), kIgnore, reduction, smoothing});
         },
-        "The same with a tensor of probabilities (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
-        "reduction"_a = Reduction::mean, "label_smoothing"_a = 0.0);
+        "cross_entropy with a tensor of probabilities (..., V) as targets.", "targets"_a,
+        "weight"_a = std::vector<double>(), "reduction"_a = Reduction::mean, "label_smoothing"_a = 0.0);
     op(
         "nll_loss",
         []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
                     Reduction reduction) {
             return nll_loss(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction});
         },
-        "cross_entropy of logarithms of probabilities x (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
+        "cross_entropy for log-probabilities x (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
         "ignore"_a = kIgnore, "reduction"_a = Reduction::mean);
     op("linear_cross_entropy", BOTH(linear_cross_entropy),
        "cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at "
-       "most "
-       "`block` columns of logits at a time; 0 chooses. cap 0: none.",
+       "most `block` columns of logits in memory; block 0 chooses a size. cap 0: no softcap.",
        "weight"_a, "targets"_a, "ignore"_a = kIgnore, "block"_a = 0, "cap"_a = 0.0);
-    op("mse_loss", BOTH(mse_loss), "(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'.", "target"_a,
+    op("mse_loss", BOTH(mse_loss), "(x - target)^2 for equal shapes; reduction: 'mean', 'sum' or 'none'.", "target"_a,
        "reduction"_a = Reduction::mean);
     op("binary_cross_entropy_with_logits", BOTH(binary_cross_entropy_with_logits),
-       "-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes.", "target"_a, "reduction"_a = Reduction::mean);
+       "-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), for equal shapes.", "target"_a, "reduction"_a = Reduction::mean);
 
     op("dropout", BOTH(dropout), "Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).", "p"_a,
        "key"_a);
@@ -191,9 +190,9 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
                                               std::move(alibi), masked, begins.value_or(IdArray()), window});
         },
         "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / "
-        "K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; "
-        "begins (B, L): where the document of a position begins; window: a causal query sees that many keys, its own "
-        "included. nn.scaled_dot_product_attention gives the weights, too.",
+        "K query heads share a key head. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per head; "
+        "begins (B, L): where each position's document begins; window: the number of keys that a causal query sees, "
+        "its own included. nn.scaled_dot_product_attention also returns the weights.",
         "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
         "begins"_a = nb::none(), "window"_a = 0);
@@ -216,36 +215,36 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
             return visit(x, [&](auto& t) { return AnyTensor(reshape(t, shape)); });
         },
         "x.reshape(2, -1)");
-    op("reshape", BOTH(reshape), "The same elements in another shape; -1: what the others leave.", "shape"_a);
-    op("flatten", BOTH(flatten), "Axes first to last as one.", "first"_a = 0, "last"_a = -1);
-    op("squeeze", BOTH(squeeze), "Without these axes of size 1; without all such by default.", axes);
-    op("unsqueeze", BOTH(unsqueeze), "With a new axis of size 1 in front of `axis`.", "axis"_a);
+    op("reshape", BOTH(reshape), "The same elements in another shape; -1 is inferred from the other sizes.", "shape"_a);
+    op("flatten", BOTH(flatten), "Joins axes first to last into one.", "first"_a = 0, "last"_a = -1);
+    op("squeeze", BOTH(squeeze), "Removes these axes of size 1; by default all axes of size 1.", axes);
+    op("unsqueeze", BOTH(unsqueeze), "Inserts an axis of size 1 before `axis`.", "axis"_a);
     op("expand", BOTH(expand), "x broadcast to a shape, as a view; -1 keeps x's size.", "shape"_a);
     op("permute", BOTH(permute), "Axis i of the result is axis axes[i] of x.", "axes"_a);
-    op("transpose", BOTH(transpose), "Axes a and b exchanged.", "a"_a, "b"_a);
-    op("slice", BOTH(slice), "[begin, end) of an axis, each step-th; x[...] does the same.", "axis"_a, "begin"_a,
-       "end"_a, "step"_a = 1);
+    op("transpose", BOTH(transpose), "Swaps axes a and b.", "a"_a, "b"_a);
+    op("slice", BOTH(slice), "Elements [begin, end) of an axis, every step-th; x[...] does the same.", "axis"_a,
+       "begin"_a, "end"_a, "step"_a = 1);
     op(
         "split",
         []<class T>(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) { return split(x, parts, axis); },
-        "`parts` pieces of equal size along an axis.", "parts"_a, "axis"_a = 0);
+        "Splits an axis into `parts` pieces of equal size.", "parts"_a, "axis"_a = 0);
     op(
         "split",
         []<class T>(const Tensor<T>& x, std::vector<std::size_t> sizes, std::ptrdiff_t axis) {
             return split(x, sizes, axis);
         },
-        "Pieces of these sizes along an axis.", "sizes"_a, "axis"_a = 0);
+        "Splits an axis into pieces of these sizes.", "sizes"_a, "axis"_a = 0);
     op("repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, "axis"_a);
     op("tril", BOTH(tril), "x (..., M, N) with zeros above the k-th diagonal.", "k"_a = 0);
     op("triu", BOTH(triu), "x (..., M, N) with zeros below the k-th diagonal.", "k"_a = 0);
     define_with_names(
         m, "concatenate",
         []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return concatenate(parts, axis); },
-        "Tensors one after the other along an axis.", "parts"_a, "axis"_a = 0);
+        "Concatenates tensors along an axis.", "parts"_a, "axis"_a = 0);
     define_with_names(
         m, "stack",
         []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return stack(parts, axis); },
-        "Tensors of one shape along a new axis.", "parts"_a, "axis"_a = 0);
+        "Stacks tensors of one shape along a new axis.", "parts"_a, "axis"_a = 0);
 
     // Selecting elements.
     define(
@@ -263,13 +262,13 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("masked_fill", BOTH(masked_fill), "`value` where the mask, which broadcasts to x, is true; x elsewhere.",
        "mask"_a, "value"_a);
     m.def("causal_mask", &causal_mask, "rows"_a, "columns"_a,
-          "(rows, columns) of bool: what a causal query must not see.");
+          "(rows, columns) of bool: true where a causal query must not see the key.");
     op("gather", BOTH(gather), "y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape.", "axis"_a,
        "index"_a);
-    op("index_select", BOTH(index_select), "What lies at the places index (n) of an axis.", "axis"_a, "index"_a);
+    op("index_select", BOTH(index_select), "The elements at the positions index (n) of an axis.", "axis"_a, "index"_a);
     op("scatter_add", BOTH(scatter_add), "x with source[..., j, ...] added to [..., index[..., j, ...], ...].",
        "axis"_a, "index"_a, "source"_a);
-    op("sort", BOTH(sort), "(values, ids): the elements along an axis in order, and where they were.", "axis"_a = -1,
+    op("sort", BOTH(sort), "(values, ids): the elements along an axis in order, and their indices in x.", "axis"_a = -1,
        "descending"_a = false);
     op("topk", BOTH(topk), "(values, ids): the k largest along an axis, in order.", "k"_a, "axis"_a = -1);
 }

@@ -183,15 +183,16 @@ void bind_optimizers(nb::module_& m) {
         "adamw_rate"_a);
     m.def("clip_grad_norm", &clip_grad_norm, "params"_a, "max_norm"_a);
     nb::class_<train::Schedule>(m, "Schedule",
-                                "The learning rate of each step: 'cosine', 'linear', 'wsd' (stable, then down) or "
-                                "'constant'; from 0 to peak in `warmup` steps, then to floor at `steps`.")
+                                "The learning rate of each step: from 0 to peak in `warmup` steps, then to floor at "
+                                "`steps`. kind: 'cosine', 'linear', 'wsd' (stable, then down) or 'constant'.")
         .def(
             "__init__",
             [](train::Schedule* self, train::ScheduleKind kind, std::size_t steps, std::size_t warmup, double peak,
                double floor,
                double decay_fraction) { new (self) train::Schedule{kind, peak, floor, warmup, steps, decay_fraction}; },
             "kind"_a, "steps"_a, "warmup"_a = 0, "peak"_a = 1.0, "floor"_a = 0.0, "decay_fraction"_a = 0.2)
-        .def("__call__", &train::Schedule::at, "step"_a, "Of step 0, 1, ...: peak without a warm-up at step 0.");
+        .def("__call__", &train::Schedule::at, "step"_a,
+             "The learning rate of step 0, 1, ...; without a warm-up, step 0 has the peak.");
 }
 
 }  // namespace inkling::python

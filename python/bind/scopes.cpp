@@ -36,7 +36,7 @@ void context(nb::module_& m, const char* name, const char* doc, const Extra&... 
 
 void bind_scopes(nb::module_& m) {
     context<NoGrad>(m, "no_grad", "with no_grad(): ops of this thread record no graph.");
-    context<EnableGrad>(m, "enable_grad", "with enable_grad(): they do again, inside no_grad().");
+    context<EnableGrad>(m, "enable_grad", "with enable_grad(): ops record a graph again, inside no_grad().");
     context<DetectAnomaly>(
         m, "detect_anomaly",
         "with detect_anomaly(): the first value that is not finite raises Anomaly, which names its op.");
@@ -56,8 +56,8 @@ void bind_scopes(nb::module_& m) {
             return gradient_error(call, at, seed);
         },
         "f"_a, "inputs"_a, "seed"_a = 1,
-        "The worst relative error of backward through f(*inputs), against central differences, over all elements of "
-        "the inputs, of float64.");
+        "The largest relative error of backward through f(*inputs) against central differences, over all elements of "
+        "the inputs, which are float64.");
     m.def(
         "to_dot",
         [](const AnyTensor& x, const std::vector<std::pair<std::string, AnyTensor>>& named) {
@@ -75,7 +75,8 @@ void bind_scopes(nb::module_& m) {
             check(set_threads(threads ? threads : default_threads()) == 0, "set_threads: the system refuses {} threads",
                   threads);
         },
-        "threads"_a = 0, "How many threads compute; 0: the physical cores. Results do not depend on it.");
+        "threads"_a = 0,
+        "Sets the number of compute threads; 0: the number of physical cores. Results do not depend on it.");
 }
 
 }  // namespace inkling::python

@@ -41,8 +41,8 @@ std::string text_of(const Tensor<T>& x) {
 
 nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     nb::class_<AnyTensor> c(m, "Tensor",
-                            "A value of float32 or float64 and, when a gradient is wanted, the node of the graph that "
-                            "made it. It shares the memory of a NumPy array of its dtype.");
+                            "A value of float32 or float64 and, if it requires a gradient, the node of the graph that "
+                            "computed it. It shares the memory of a NumPy array of its dtype.");
     c.def(
         "__init__",
         [](AnyTensor* self, const ArrayLike& data, bool requires_grad, std::optional<DType> dtype) {
@@ -51,8 +51,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
             new (self) AnyTensor(tensor_over(data, dtype, requires_grad));
         },
         "data"_a, "requires_grad"_a = false, "dtype"_a = nb::none(),
-        "A leaf over an array, which is not copied if it is of float32 or float64 and can be written to; of lists, "
-        "numbers and other dtypes, float32.");
+        "A leaf over an array. A writable array of float32 or float64 is not copied; lists, numbers and other dtypes "
+        "become float32.");
     bind_creation(c);
 
     c.def_prop_ro("shape", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.shape(); }); });
@@ -71,7 +71,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
                 },
                 x.tensor);
         },
-        "Whether backward() gives it, or what it depends on, a gradient; it may be set for a leaf.");
+        "Whether backward() computes a gradient for it or for a tensor that it depends on. It can be set for a leaf.");
     c.def("__reduce__", [](const nb::object& self) {  // copy.deepcopy, pickle
         const auto& x = nb::cast<const AnyTensor&>(self);
         const bool leaf = visit(x, [](auto& t) { return !t.node() || t.node()->is_leaf(); });
@@ -86,7 +86,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
             refuse_graph(x, "DLPack would drop the");
             return visit(x, [&](auto& t) { return numpy_view(t.value(), true).attr("__dlpack__")(**how); });
         },
-        "The memory, shared: torch.from_dlpack(x).");
+        "Shares the memory: torch.from_dlpack(x).");
     c.def("__len__", [](const AnyTensor& x) {
         return visit(x, [](auto& t) {
             if (t.rank() == 0) throw nb::type_error("len() of a tensor without axes");
@@ -95,7 +95,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     });
     c.def(
         "item", [](const AnyTensor& x) { return visit(x, [](auto& t) { return static_cast<double>(t.item()); }); },
-        "The one element; an error when there are more.");
+        "The only element; more elements are an error.");
     c.def("__float__",
           [](const AnyTensor& x) { return visit(x, [](auto& t) { return static_cast<double>(t.item()); }); });
     c.def("__int__", [](const nb::object& x) { return nb::int_(nb::float_(x)); });
@@ -104,7 +104,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     });
     c.def(
         "numpy", [](const AnyTensor& x) { return visit(x, [](auto& t) { return numpy_view(t.value()); }); },
-        "The value as a NumPy array that is read-only and shares its memory.");
+        "The value as a read-only NumPy array that shares its memory.");
     c.def(
         "__array__",
         [](const AnyTensor& x, nb::object dtype, nb::object copy) -> NumpyArray {
@@ -137,8 +137,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         [](const AnyTensor& x) {
             return visit(x, []<class T>(const Tensor<T>& t) { return numpy_view<T>(t.grad(), true); });
         },
-        "The gradient, summed over every backward() since zero_grad(), as a NumPy array: of a leaf, or of what "
-        "retain_grad() was called for.");
+        "The gradient, summed over every backward() since zero_grad(), as a NumPy array. Leaves and tensors with "
+        "retain_grad() have it.");
     c.def("zero_grad", [](AnyTensor& x) { std::visit([](auto& t) { t.zero_grad(); }, x.tensor); });
     c.def(
         "backward",
@@ -153,7 +153,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "Adds d self / d leaf, times dy of self's shape, to every leaf's grad.");
     c.def(
         "retain_grad", [](const AnyTensor& x) { visit(x, [](auto& t) { t.retain_grad(); }); },
-        "Keeps the gradient of an intermediate in grad.");
+        "Keeps the gradient of an intermediate tensor in grad.");
     c.def(
         "on_grad",
         [](const AnyTensor& x, nb::callable f) {
@@ -167,8 +167,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
             });
         },
         "f"_a,
-        "f(dy) is called once in each backward, with the whole gradient as a NumPy array; what it writes there, or "
-        "returns, flows on.");
+        "Calls f(dy) once in each backward, with the whole gradient as a NumPy array. f may write to dy or return "
+        "another gradient, which backward then uses.");
     c.def(
         "detach", [](const AnyTensor& x) { return visit(x, [](auto& t) { return AnyTensor(t.detach()); }); },
         "The same value, cut from the graph.");
@@ -180,7 +180,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
             return tensor_over(nb::cast(x), dtype, false);
         },
         "dtype"_a,
-        "The value in another dtype; the tensor itself if it has that dtype. Only of what needs no gradient.");
+        "The value in another dtype; the tensor itself if it has that dtype. A tensor that requires a gradient cannot "
+        "be converted.");
     c.def(
         "__getitem__",
         [](const AnyTensor& x, const nb::object& key) {

@@ -12,7 +12,7 @@ print(*run.model.generate("The "), sep="")
 
 import os
 
-# Threads that wait for each other spin only shortly, as in the program; OpenMP reads this when it is loaded.
+# Waiting threads spin only briefly, as in the program; OpenMP reads this when it is loaded.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 

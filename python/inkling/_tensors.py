@@ -66,14 +66,14 @@ class Function:
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor that shares the array's memory. Ids and masks stay arrays: ops take them as they are."""
+    """A tensor that shares the array's memory. Ids and masks stay arrays: ops take NumPy arrays."""
     if isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float64):
         x = Tensor(array)
         if x.numpy().__array_interface__["data"][0] == array.__array_interface__["data"][0]:
             return x
     raise TypeError(
-        "from_numpy: a writable array of float32 or float64 is required, whose memory can be shared: Tensor() copies "
-        "others, and ops take ids and masks as NumPy's arrays"
+        "from_numpy: a writable array of float32 or float64 that can share its memory is required: Tensor() copies "
+        "others, and ops take ids and masks as NumPy arrays"
     )
 
 

@@ -1,4 +1,4 @@
-"""Training as `inkling train` does it."""
+"""Training, the same as `inkling train`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Stateful:
     """Methods that modules and layers share."""
 
     def state_dict(self) -> dict[str, Tensor]:
-        """{name: tensor} of all parameters, frozen ones too, and of a Module's other tensors. They share the memory."""
+        """{name: tensor} of all parameters, frozen ones included, and of a Module's other tensors, with shared memory."""
         return self.parameters()
 
     def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
@@ -52,7 +52,7 @@ class Stateful:
         return missing, unexpected
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the state into a safetensors file, which a PyTorch module with the same names reads, too."""
+        """Writes the state to a safetensors file, which a PyTorch module with the same names reads, too."""
         _inkling.save_tensors(path, self.state_dict())
 
     def load(self, path: str | os.PathLike, strict: bool = True) -> tuple[list[str], list[str]]:
@@ -136,7 +136,7 @@ class Module(Stateful):
         self.train(False)
 
     def freeze(self, which: Callable[[str], bool] | None = None) -> None:
-        """The parameters that which(name) names, or all, get no gradients any more."""
+        """Freezes the parameters for which which(name) is true, or all: they get no gradients."""
         for name, child in self._children():
             if not isinstance(child, Tensor):
                 child.freeze(lambda below, above=name: which is None or which(f"{above}.{below}"))
@@ -144,7 +144,7 @@ class Module(Stateful):
                 child.requires_grad = False
 
     def initialize(self, random: Generator, rules: list[tuple[str, tuple[str, float]]]) -> None:
-        """Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*',
+        """Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*',
         ('normal', 0.02))]."""
         parameters = self.parameters()
         for pattern, (kind, _) in rules:
@@ -170,7 +170,7 @@ class Module(Stateful):
 
 
 class ModuleList(Module):
-    """Layers and modules in a list, named by index: "0.weight". A plain list does as well."""
+    """A list of layers and modules, named by index: "0.weight". A plain list works, too."""
 
     def __init__(self, modules: Iterable[Any] = ()) -> None:
         self.steps = list(modules)

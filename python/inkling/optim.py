@@ -1,4 +1,4 @@
-"""Optimizers and learning rates: those of `inkling train`, for parameters of any module.
+"""The optimizers and learning rate schedules of `inkling train`, for parameters of any module.
 
     optimizer = optim.AdamW(net, lr=3e-3, weight_decay=0.1)
     schedule = optim.Schedule("cosine", steps=1000, warmup=100)
@@ -20,7 +20,7 @@ __all__ = ["SGD", "Adam", "AdamW", "Muon", "Optimizer", "Schedule", "clip_grad_n
 
 
 def _tensors(parameters: Any) -> list[Tensor]:
-    """Those of a module, a dict or a list that require a gradient."""
+    """The tensors of a module, a dict or a list that require a gradient."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
     if isinstance(parameters, dict):
@@ -29,8 +29,8 @@ def _tensors(parameters: Any) -> list[Tensor]:
 
 
 class Optimizer:
-    """`parameters` is a module, a dict or list of tensors, or a list of groups, each a dict of "params", "lr" and options
-    of its own: [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. param_groups[i]["lr"] may be changed."""
+    """`parameters` is a module, a dict or list of tensors, or a list of groups: dicts of "params", "lr" and the
+    group's own options, [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. Callers may change param_groups[i]["lr"]."""
 
     def __init__(self, make: Callable[..., _optim.Group], parameters: Any, lr: float, **options: Any) -> None:
         groups = list(parameters) if isinstance(parameters, (list, tuple)) else []
@@ -45,7 +45,7 @@ class Optimizer:
             self._groups.append(make(params, **group))
 
     def step(self, factor: float = 1.0) -> None:
-        """One update, at `factor` times each group's lr."""
+        """Updates the parameters at `factor` times each group's lr."""
         for group, own in zip(self.param_groups, self._groups):
             own.step(factor * group["lr"])
 
@@ -78,7 +78,7 @@ class SGD(Optimizer):
 
 
 class AdamW(Optimizer):
-    """As torch.optim.AdamW: weight decay applies to all parameters; put those without it into a group of their own."""
+    """As torch.optim.AdamW: weight decay applies to all parameters; a separate group can set it to 0."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class AdamW(Optimizer):
 
 
 class Adam(Optimizer):
-    """As torch.optim.Adam without weight decay: AdamW has that."""
+    """As torch.optim.Adam without weight decay; use AdamW for weight decay."""
 
     def __init__(
         self, parameters: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
@@ -102,7 +102,7 @@ class Adam(Optimizer):
 
 class Muon(Optimizer):
     """Muon (Jordan et al. 2024) for matrices, and AdamW at `adamw_rate` times lr for all else. Embeddings and heads
-    belong in an AdamW of their own. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'."""
+    belong in a separate AdamW. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'."""
 
     def __init__(
         self,
@@ -133,5 +133,5 @@ class Muon(Optimizer):
 
 
 def clip_grad_norm(parameters: Any | Iterable[Tensor], max_norm: float) -> float:
-    """Scales all gradients so that their norm is at most max_norm; returns the norm before."""
+    """Scales all gradients so that their norm is at most max_norm; returns the norm before scaling."""
     return _optim.clip_grad_norm(_tensors(parameters), max_norm)

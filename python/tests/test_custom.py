@@ -1,4 +1,4 @@
-"""Ops written in Python, and arrays that other libraries share."""
+"""Ops written in Python, and arrays shared with other libraries."""
 
 import inkling
 import numpy as np
@@ -107,7 +107,7 @@ def test_dlpack():
     back = np.from_dlpack(x)
     assert np.shares_memory(back, a) and np.shares_memory(x.numpy(), a)
 
-    class Other:  # a library's that NumPy does not know
+    class Other:  # a tensor of a library that NumPy does not know
         def __dlpack__(self, **how):
             return a.__dlpack__(**how)
 

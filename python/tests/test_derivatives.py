@@ -1,4 +1,4 @@
-"""grad() and the derivatives that are made of it."""
+"""grad() and the derivatives that are built on it."""
 
 import inkling
 import numpy as np

@@ -31,7 +31,7 @@ def test_every_layer_is_there():
     for name in [*files, "engine/ops/composed_attention.h"]:
         text = (ROOT / name).read_text()
         functions |= set(re.findall(r"^[\w:<>]+ (\w+)\(", text, re.M))
-    functions -= {"composed_attention"}  # what scaled_dot_product_attention is made of
+    functions -= {"composed_attention"}  # a part of scaled_dot_product_attention
     assert len(functions) > 8 and not [f for f in functions if not hasattr(nn, f)]
 
 
@@ -228,7 +228,7 @@ def test_a_modules_state(tmp_path):
     with pytest.raises(inkling.BadInput, match=r"body.0.bias has shape \(1,\), the module's is \(16,\)"):
         b.load_state_dict(state, strict=False)
     masked = nn.Sequential(nn.CausalAttention(Generator(1), 4, 4, 4))
-    with_mask = {**masked.state_dict(), "0.mask": np.ones((4, 4))}  # as PyTorch's has it
+    with_mask = {**masked.state_dict(), "0.mask": np.ones((4, 4))}  # as in PyTorch's
     assert masked.buffers() == ["0.mask"] and masked.load_state_dict(with_mask) == ([], [])
 
 

@@ -1,4 +1,4 @@
-"""Every op: its value against NumPy's and its gradient against differences, or both against PyTorch's."""
+"""Every op: its value against NumPy and its gradient against finite differences, or both against PyTorch."""
 
 import json
 import re
@@ -227,7 +227,7 @@ def test_op(name, inputs, op, expected):
         assert inkling.gradcheck(op, [Tensor(x) for x in inputs]) < 1e-6
 
 
-# The cases of tests/reference/engine.json that need nothing but tensors: those of ops that have no row above.
+# The cases of tests/reference/engine.json that need only tensors, for ops without a row above.
 CASES = [
     case
     for case in json.loads((ROOT / "tests/reference/engine.json").read_text())["cases"]
@@ -260,11 +260,11 @@ def test_every_op_is_there_and_tested():
     ops = declared(
         r"^(?:Tensor<T>|IdArray|Ordered<T>|MaskArray|std::vector<Tensor<T>>) (\w+)\(", "engine/ops", ["operator"]
     )
-    ops -= {"as_tensor", "rotate", "sum_to", "unary_op", "unary_op_of_rows"}  # what other ops and the models are made of
-    ops -= {"look_ahead_mask", "window_mask", "document_mask"}  # inkling.nn's, by test_nn.py
+    ops -= {"as_tensor", "rotate", "sum_to", "unary_op", "unary_op_of_rows"}  # parts of other ops and of models
+    ops -= {"look_ahead_mask", "window_mask", "document_mask"}  # in inkling.nn; test_nn.py tests them
     assert len(ops) > 70 and not [op for op in ops if not hasattr(inkling, op)]
     tested = {row[0] for row in ROWS} | {case["name"] for case in CASES} | {"causal_mask"}
-    tested |= {"jacobian", "hessian", "jvp", "hvp"}  # by test_derivatives.py
+    tested |= {"jacobian", "hessian", "jvp", "hvp"}  # tested by test_derivatives.py
     assert ops <= tested
     for name in ops:
         assert getattr(inkling, name).__doc__

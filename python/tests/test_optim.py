@@ -1,4 +1,4 @@
-"""Optimizers: the numbers of PyTorch's, groups, clipping, schedules, and what is kept between steps."""
+"""Optimizers: PyTorch's numbers, groups, clipping, schedules, and the state between steps."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ CASES = [(name, case) for name in ("SGD", "Adam", "AdamW", "Muon") for case in S
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-12), ("float32", 2e-5)])
 def test_steps_are_pytorchs(name, case, dtype, tolerance):
     p = Tensor(array(case["start"]), dtype=dtype, requires_grad=True)
-    if name == "Muon":  # which divides by |U| + 1e-7, and PyTorch's by the larger of the two
+    if name == "Muon":  # ours divides by |U| + 1e-7, PyTorch by max(|U|, 1e-7)
         tolerance = max(tolerance, 1e-6)
     optimizer = getattr(optim, name)([p], lr=1.0, **options_of(name, case))
     for step in case["steps"]:
@@ -99,7 +99,7 @@ def test_parameters_stay_where_they_are():
     assert np.array_equal(memory, [0.5] * 3) and np.shares_memory(w.numpy(), memory)
     y = w * w
     optimizer.step()
-    with pytest.raises(inkling.Error, match="mul"):  # which needs the old value
+    with pytest.raises(inkling.Error, match="mul"):  # its backward needs the old value
         y.sum().backward()
     for wrong in ([], [constant], [w * 2]):
         with pytest.raises(inkling.Error, match="optimizer"):

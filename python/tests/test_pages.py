@@ -1,4 +1,4 @@
-"""The Python code of the pages, the example and the notebooks, run from top to bottom."""
+"""Runs the Python code of the pages, the example and the notebooks from top to bottom."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def test_page(page, tmp_path, monkeypatch, capfd):
     for block in blocks:
         exec(compile(block, page, "exec"), names)
         printed = capfd.readouterr().out
-        for told in re.findall(r"print\(.*?# (.+)", block):  # what the page says that it prints
+        for told in re.findall(r"print\(.*?# (.+)", block):  # the output according to the page
             assert told in printed
 
 
@@ -31,7 +31,7 @@ def test_example(capfd):
     for label, key in (("loss", "losses"), ("validation", "validation")):
         ours = [float(number) for number in re.findall(label + r" (\S+)", printed)]
         assert ours == pytest.approx(pytorch[key], rel=0, abs=1e-4)
-    assert len(printed) > 600  # of which it has written 300
+    assert len(printed) > 600  # 300 of them are generated
 
 
 @pytest.mark.parametrize("name", ["attention", "training"])

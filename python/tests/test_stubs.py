@@ -1,4 +1,4 @@
-"""The stubs that type checkers read are those of the module. INKLING_UPDATE_STUBS=1 writes them."""
+"""The stubs for type checkers match the module. INKLING_UPDATE_STUBS=1 writes them."""
 
 import os
 import re
@@ -15,7 +15,7 @@ FILES = {"inkling._inkling": "__init__.pyi", "inkling._inkling._nn": "_nn.pyi", 
 def test_stubs(module, tmp_path):
     made = tmp_path / "made.pyi"
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", module, "-o", made], check=True)
-    # A function that is a method, too, takes its tensor by place.
+    # A function that is also a method takes its tensor by position.
     text = re.sub(r"(?m)^(def \w+\()self\b,? ?", r"\1x: Tensor, /, ", made.read_text()).replace(", /, )", ", /)")
     text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
     stub = ROOT / "python/inkling/_inkling" / FILES[module]

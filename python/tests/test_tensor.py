@@ -194,7 +194,7 @@ def test_a_cast_does_not_drop_a_graph():
     for drops in (lambda: (x * 2).astype("float64"), lambda: x.astype("float64"), lambda: Tensor(x * 2)):
         with pytest.raises(TypeError, match="drop the graph.*detach"):
             drops()
-    (x * 2).astype("float32").sum().backward()  # of that dtype already
+    (x * 2).astype("float32").sum().backward()  # it already has that dtype
     assert np.array_equal(x.grad, [2, 2])
     y = x.detach().astype("float64")
     assert y.dtype == "float64" and Tensor(x.detach()).numpy().sum() == y.sum().item() == 5
@@ -274,7 +274,7 @@ def test_elements_are_written():
     with pytest.raises(TypeError, match="records no graph: pass v.detach"):
         x[0] = w[0]
     x[0] = w[0].detach()
-    with pytest.raises(inkling.Error, match="mul"):  # whose backward needs the old x
+    with pytest.raises(inkling.Error, match="mul"):  # its backward needs the old x
         y.backward()
 
 

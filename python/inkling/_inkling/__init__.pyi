@@ -71,12 +71,12 @@ class Generator:
 
 class Tensor:
     """
-    A value of float32 or float64 and, when a gradient is wanted, the node of the graph that made it. It shares the memory of a NumPy array of its dtype.
+    A value of float32 or float64 and, if it requires a gradient, the node of the graph that computed it. It shares the memory of a NumPy array of its dtype.
     """
 
     def __init__(self, data: numpy.typing.ArrayLike, requires_grad: bool = False, dtype: str | None = None) -> None:
         """
-        A leaf over an array, which is not copied if it is of float32 or float64 and can be written to; of lists, numbers and other dtypes, float32.
+        A leaf over an array. A writable array of float32 or float64 is not copied; lists, numbers and other dtypes become float32.
         """
 
     @staticmethod
@@ -116,7 +116,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """
-        Whether backward() gives it, or what it depends on, a gradient; it may be set for a leaf.
+        Whether backward() computes a gradient for it or for a tensor that it depends on. It can be set for a leaf.
         """
 
     @requires_grad.setter
@@ -127,19 +127,19 @@ class Tensor:
     def __dlpack_device__(self) -> tuple: ...
 
     def __dlpack__(self, **kwargs) -> object:
-        """The memory, shared: torch.from_dlpack(x)."""
+        """Shares the memory: torch.from_dlpack(x)."""
 
     def __len__(self) -> int: ...
 
     def item(self) -> float:
-        """The one element; an error when there are more."""
+        """The only element; more elements are an error."""
 
     def __float__(self) -> float: ...
 
     def __int__(self) -> int: ...
 
     def numpy(self) -> numpy.ndarray:
-        """The value as a NumPy array that is read-only and shares its memory."""
+        """The value as a read-only NumPy array that shares its memory."""
 
     def __array__(self, dtype: object | None = None, copy: object | None = None) -> numpy.ndarray: ...
 
@@ -157,7 +157,7 @@ class Tensor:
     @property
     def grad(self) -> numpy.ndarray:
         """
-        The gradient, summed over every backward() since zero_grad(), as a NumPy array: of a leaf, or of what retain_grad() was called for.
+        The gradient, summed over every backward() since zero_grad(), as a NumPy array. Leaves and tensors with retain_grad() have it.
         """
 
     def zero_grad(self) -> None: ...
@@ -166,11 +166,11 @@ class Tensor:
         """Adds d self / d leaf, times dy of self's shape, to every leaf's grad."""
 
     def retain_grad(self) -> None:
-        """Keeps the gradient of an intermediate in grad."""
+        """Keeps the gradient of an intermediate tensor in grad."""
 
     def on_grad(self, f: Callable) -> None:
         """
-        f(dy) is called once in each backward, with the whole gradient as a NumPy array; what it writes there, or returns, flows on.
+        Calls f(dy) once in each backward, with the whole gradient as a NumPy array. f may write to dy or return another gradient, which backward then uses.
         """
 
     def detach(self) -> Tensor:
@@ -178,7 +178,7 @@ class Tensor:
 
     def astype(self, dtype: str) -> Tensor:
         """
-        The value in another dtype; the tensor itself if it has that dtype. Only of what needs no gradient.
+        The value in another dtype; the tensor itself if it has that dtype. A tensor that requires a gradient cannot be converted.
         """
 
     def __getitem__(self, key: object | None) -> Tensor: ...
@@ -444,7 +444,7 @@ class Tensor:
     @overload
     def sum(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """
-        The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
+        The sum over axes, by default all. The axes are removed, or kept with size 1 if keep_axes.
         """
 
     @overload
@@ -536,7 +536,7 @@ class Tensor:
 
     @overload
     def std(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
-        """The root of var."""
+        """The square root of var."""
 
     @overload
     def std(self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
@@ -550,7 +550,7 @@ class Tensor:
     @overload
     def argmax(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
         """
-        Where the first maximum is: along one axis, or row-major over several. An array of int32.
+        The index of the first maximum along one axis, or the row-major index over several, as an array of int32.
         """
 
     @overload
@@ -579,7 +579,7 @@ class Tensor:
     @overload
     def softmax(self, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
         """
-        The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
+        softmax along the last axis of x (B, ..., Lq, Lk), over the elements where allowed, which broadcasts to x, is true. none: the result for a row without allowed elements, 'error', 'uniform' or 'zero'.
         """
 
     @overload
@@ -605,26 +605,26 @@ class Tensor:
     @overload
     def cross_entropy(self, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
         """
-        -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
+        -ln softmax(x)[target] in nats, for logits x (..., V) and targets (...). reduction: 'mean' over the targets that are not `ignore`, 'sum', or 'none' for one loss per row. weight: one per class.
         """
 
     @overload
     def cross_entropy(self, targets: Tensor, weight: Sequence[float] = [], reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
-        """The same with a tensor of probabilities (..., V)."""
+        """cross_entropy with a tensor of probabilities (..., V) as targets."""
 
     def nll_loss(self, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean') -> Tensor:
-        """cross_entropy of logarithms of probabilities x (..., V)."""
+        """cross_entropy for log-probabilities x (..., V)."""
 
     def linear_cross_entropy(self, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
         """
-        cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits at a time; 0 chooses. cap 0: none.
+        cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits in memory; block 0 chooses a size. cap 0: no softcap.
         """
 
     def mse_loss(self, target: Tensor, reduction: str = 'mean') -> Tensor:
-        """(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'."""
+        """(x - target)^2 for equal shapes; reduction: 'mean', 'sum' or 'none'."""
 
     def binary_cross_entropy_with_logits(self, target: Tensor, reduction: str = 'mean') -> Tensor:
-        """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes."""
+        """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), for equal shapes."""
 
     def dropout(self, p: float, key: RandomKey) -> Tensor:
         """
@@ -642,14 +642,16 @@ class Tensor:
 
     @overload
     def reshape(self, shape: int | Sequence[int]) -> Tensor:
-        """The same elements in another shape; -1: what the others leave."""
+        """
+        The same elements in another shape; -1 is inferred from the other sizes.
+        """
 
     def flatten(self, first: int = 0, last: int = -1) -> Tensor:
-        """Axes first to last as one."""
+        """Joins axes first to last into one."""
 
     @overload
     def squeeze(self, axes: int | Sequence[int] | None = None) -> Tensor:
-        """Without these axes of size 1; without all such by default."""
+        """Removes these axes of size 1; by default all axes of size 1."""
 
     @overload
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor: ...
@@ -659,7 +661,7 @@ class Tensor:
 
     @overload
     def unsqueeze(self, axis: int) -> Tensor:
-        """With a new axis of size 1 in front of `axis`."""
+        """Inserts an axis of size 1 before `axis`."""
 
     @overload
     def unsqueeze(self, dim: int) -> Tensor: ...
@@ -678,25 +680,25 @@ class Tensor:
     def permute(self, dim: int | Sequence[int]) -> Tensor: ...
 
     def transpose(self, a: int, b: int) -> Tensor:
-        """Axes a and b exchanged."""
+        """Swaps axes a and b."""
 
     @overload
     def slice(self, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
-        """[begin, end) of an axis, each step-th; x[...] does the same."""
+        """Elements [begin, end) of an axis, every step-th; x[...] does the same."""
 
     @overload
     def slice(self, dim: int, begin: int, end: int, step: int = 1) -> Tensor: ...
 
     @overload
     def split(self, parts: int, axis: int = 0) -> list[Tensor]:
-        """`parts` pieces of equal size along an axis."""
+        """Splits an axis into `parts` pieces of equal size."""
 
     @overload
     def split(self, parts: int, dim: int = 0) -> list[Tensor]: ...
 
     @overload
     def split(self, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
-        """Pieces of these sizes along an axis."""
+        """Splits an axis into pieces of these sizes."""
 
     @overload
     def split(self, sizes: Sequence[int], dim: int = 0) -> list[Tensor]: ...
@@ -726,7 +728,7 @@ class Tensor:
 
     @overload
     def index_select(self, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
-        """What lies at the places index (n) of an axis."""
+        """The elements at the positions index (n) of an axis."""
 
     @overload
     def index_select(self, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
@@ -741,7 +743,7 @@ class Tensor:
     @overload
     def sort(self, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """
-        (values, ids): the elements along an axis in order, and where they were.
+        (values, ids): the elements along an axis in order, and their indices in x.
         """
 
     @overload
@@ -757,16 +759,16 @@ class Tensor:
     @overload
     def pad(self, widths: Sequence[int], value: float = 0.0) -> Tensor:
         """
-        `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
+        Adds `value` before and after the last axis, then the axis before it, and so on; a negative width removes elements.
         """
 
     @overload
     def pad(self, widths: Sequence[int], mode: str) -> Tensor:
-        """mode: 'reflect', 'replicate' or 'circular' elements of x."""
+        """Pads with elements of x; mode: 'reflect', 'replicate' or 'circular'."""
 
     @overload
     def flip(self, axes: int | Sequence[int] | None = None) -> Tensor:
-        """In reverse order along axes, or all."""
+        """Reverses the order along axes, by default along all."""
 
     @overload
     def flip(self, axis: int | Sequence[int] | None = None) -> Tensor: ...
@@ -776,13 +778,13 @@ class Tensor:
 
     @overload
     def roll(self, shift: int, axis: int) -> Tensor:
-        """Element i goes to i + shift along an axis, and around its end."""
+        """Moves element i to i + shift along an axis, modulo its size."""
 
     @overload
     def roll(self, shift: int, dim: int) -> Tensor: ...
 
     def tile(self, times: int | Sequence[int]) -> Tensor:
-        """x again and again, times[i] times along axis i."""
+        """Repeats x times[i] times along axis i."""
 
     @overload
     def norm(self, p: float = 2.0, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
@@ -799,7 +801,7 @@ class Tensor:
 
     @overload
     def argmin(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
-        """Where the first minimum is, as argmax."""
+        """The index of the first minimum, as argmax counts it."""
 
     @overload
     def argmin(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
@@ -812,7 +814,7 @@ class Tensor:
 
     @overload
     def argsort(self, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
-        """The ids that sort() gives."""
+        """The ids that sort() returns."""
 
     @overload
     def argsort(self, dim: int = -1, descending: bool = False) -> numpy.typing.ArrayLike: ...
@@ -820,7 +822,7 @@ class Tensor:
     @overload
     def cummax(self, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """
-        (values, ids): the largest element so far along an axis, and where it is.
+        (values, ids): the largest element so far along an axis, and its index.
         """
 
     @overload
@@ -836,7 +838,7 @@ class Tensor:
     @overload
     def cummin(self, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """
-        (values, ids): the smallest element so far along an axis, and where it is.
+        (values, ids): the smallest element so far along an axis, and its index.
         """
 
     @overload
@@ -864,7 +866,7 @@ class Tensor:
     @overload
     def scatter(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor:
         """
-        x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', 'prod', 'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.
+        x with source[..., j, ...] written to [..., index[..., j, ...], ...]; the last of several writes wins. how 'sum', 'prod', 'mean', 'max' or 'min' combines all values written to an element, and its own if include_self.
         """
 
     @overload
@@ -893,14 +895,18 @@ class Tensor:
         """
 
     def max_pool2d(self, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), ceil_mode: bool = False) -> Tensor:
-        """The maximum of windows of the last two axes; stride (): the size."""
+        """
+        The maximum of windows of the last two axes; stride () means the window size.
+        """
 
     def avg_pool2d(self, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), ceil_mode: bool = False, count_padding: bool = True) -> Tensor:
-        """The mean of windows of the last two axes; stride (): the size."""
+        """
+        The mean of windows of the last two axes; stride () means the window size.
+        """
 
     def interpolate(self, sizes: int | Sequence[int], mode: str = 'nearest', align_corners: bool = False) -> Tensor:
         """
-        The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.
+        Resizes the last axes, as torch.nn.functional.interpolate; mode: 'nearest', 'nearest-exact' or 'linear'.
         """
 
     def exp2(self) -> Tensor:
@@ -946,7 +952,9 @@ class Tensor:
         """x, or alpha (e^(x / alpha) - 1) where x <= 0."""
 
     def selu(self) -> Tensor:
-        """1.0507 elu(x, 1.67326), which makes normal numbers of normal ones."""
+        """
+        1.0507 elu(x, 1.67326), which keeps mean 0 and variance 1 of normal inputs.
+        """
 
     def hardsigmoid(self) -> Tensor:
         """x / 6 + 1/2, between 0 and 1."""
@@ -964,7 +972,7 @@ class no_grad:
     def __exit__(self, *args) -> None: ...
 
 class enable_grad:
-    """with enable_grad(): they do again, inside no_grad()."""
+    """with enable_grad(): ops record a graph again, inside no_grad()."""
 
     def __init__(self) -> None: ...
 
@@ -996,7 +1004,7 @@ class precision:
 
 def gradcheck(f: Callable, inputs: Sequence[Tensor], seed: int = 1) -> float:
     """
-    The worst relative error of backward through f(*inputs), against central differences, over all elements of the inputs, of float64.
+    The largest relative error of backward through f(*inputs) against central differences, over all elements of the inputs, which are float64.
     """
 
 def to_dot(x: Tensor, named: Sequence[tuple[str, Tensor]] = []) -> str:
@@ -1004,7 +1012,7 @@ def to_dot(x: Tensor, named: Sequence[tuple[str, Tensor]] = []) -> str:
 
 def set_threads(threads: int = 0) -> None:
     """
-    How many threads compute; 0: the physical cores. Results do not depend on it.
+    Sets the number of compute threads; 0: the number of physical cores. Results do not depend on it.
     """
 
 def neg(x: Tensor, /) -> Tensor:
@@ -1175,7 +1183,7 @@ def pow(x: Tensor, /, exponent: Tensor) -> Tensor:
 @overload
 def sum(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """
-    The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
+    The sum over axes, by default all. The axes are removed, or kept with size 1 if keep_axes.
     """
 
 @overload
@@ -1267,7 +1275,7 @@ def var(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = F
 
 @overload
 def std(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
-    """The root of var."""
+    """The square root of var."""
 
 @overload
 def std(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
@@ -1281,7 +1289,7 @@ def std(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = F
 @overload
 def argmax(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
     """
-    Where the first maximum is: along one axis, or row-major over several. An array of int32.
+    The index of the first maximum along one axis, or the row-major index over several, as an array of int32.
     """
 
 @overload
@@ -1310,7 +1318,7 @@ def softmax(x: Tensor, /, dim: int = -1) -> Tensor: ...
 @overload
 def softmax(x: Tensor, /, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
     """
-    The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
+    softmax along the last axis of x (B, ..., Lq, Lk), over the elements where allowed, which broadcasts to x, is true. none: the result for a row without allowed elements, 'error', 'uniform' or 'zero'.
     """
 
 @overload
@@ -1345,26 +1353,26 @@ def einsum(equation: str, *operands) -> Tensor:
 @overload
 def cross_entropy(x: Tensor, /, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
     """
-    -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
+    -ln softmax(x)[target] in nats, for logits x (..., V) and targets (...). reduction: 'mean' over the targets that are not `ignore`, 'sum', or 'none' for one loss per row. weight: one per class.
     """
 
 @overload
 def cross_entropy(x: Tensor, /, targets: Tensor, weight: Sequence[float] = [], reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
-    """The same with a tensor of probabilities (..., V)."""
+    """cross_entropy with a tensor of probabilities (..., V) as targets."""
 
 def nll_loss(x: Tensor, /, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean') -> Tensor:
-    """cross_entropy of logarithms of probabilities x (..., V)."""
+    """cross_entropy for log-probabilities x (..., V)."""
 
 def linear_cross_entropy(x: Tensor, /, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
     """
-    cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits at a time; 0 chooses. cap 0: none.
+    cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits in memory; block 0 chooses a size. cap 0: no softcap.
     """
 
 def mse_loss(x: Tensor, /, target: Tensor, reduction: str = 'mean') -> Tensor:
-    """(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'."""
+    """(x - target)^2 for equal shapes; reduction: 'mean', 'sum' or 'none'."""
 
 def binary_cross_entropy_with_logits(x: Tensor, /, target: Tensor, reduction: str = 'mean') -> Tensor:
-    """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes."""
+    """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), for equal shapes."""
 
 def dropout(x: Tensor, /, p: float, key: RandomKey) -> Tensor:
     """
@@ -1373,7 +1381,7 @@ def dropout(x: Tensor, /, p: float, key: RandomKey) -> Tensor:
 
 def attention(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: RandomKey = ..., alibi: Sequence[float] = [], masked: str = 'error', begins: numpy.typing.ArrayLike | None = None, window: int = 0) -> Tensor:
     """
-    softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of a position begins; window: a causal query sees that many keys, its own included. nn.scaled_dot_product_attention gives the weights, too.
+    softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / K query heads share a key head. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per head; begins (B, L): where each position's document begins; window: the number of keys that a causal query sees, its own included. nn.scaled_dot_product_attention also returns the weights.
     """
 
 def rotary(x: Tensor, /, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
@@ -1387,14 +1395,16 @@ def reshape(x: Tensor, /, *args) -> Tensor:
 
 @overload
 def reshape(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
-    """The same elements in another shape; -1: what the others leave."""
+    """
+    The same elements in another shape; -1 is inferred from the other sizes.
+    """
 
 def flatten(x: Tensor, /, first: int = 0, last: int = -1) -> Tensor:
-    """Axes first to last as one."""
+    """Joins axes first to last into one."""
 
 @overload
 def squeeze(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Without these axes of size 1; without all such by default."""
+    """Removes these axes of size 1; by default all axes of size 1."""
 
 @overload
 def squeeze(x: Tensor, /, axis: int | Sequence[int] | None = None) -> Tensor: ...
@@ -1404,7 +1414,7 @@ def squeeze(x: Tensor, /, dim: int | Sequence[int] | None = None) -> Tensor: ...
 
 @overload
 def unsqueeze(x: Tensor, /, axis: int) -> Tensor:
-    """With a new axis of size 1 in front of `axis`."""
+    """Inserts an axis of size 1 before `axis`."""
 
 @overload
 def unsqueeze(x: Tensor, /, dim: int) -> Tensor: ...
@@ -1423,25 +1433,25 @@ def permute(x: Tensor, /, axis: int | Sequence[int]) -> Tensor: ...
 def permute(x: Tensor, /, dim: int | Sequence[int]) -> Tensor: ...
 
 def transpose(x: Tensor, /, a: int, b: int) -> Tensor:
-    """Axes a and b exchanged."""
+    """Swaps axes a and b."""
 
 @overload
 def slice(x: Tensor, /, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
-    """[begin, end) of an axis, each step-th; x[...] does the same."""
+    """Elements [begin, end) of an axis, every step-th; x[...] does the same."""
 
 @overload
 def slice(x: Tensor, /, dim: int, begin: int, end: int, step: int = 1) -> Tensor: ...
 
 @overload
 def split(x: Tensor, /, parts: int, axis: int = 0) -> list[Tensor]:
-    """`parts` pieces of equal size along an axis."""
+    """Splits an axis into `parts` pieces of equal size."""
 
 @overload
 def split(x: Tensor, /, parts: int, dim: int = 0) -> list[Tensor]: ...
 
 @overload
 def split(x: Tensor, /, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
-    """Pieces of these sizes along an axis."""
+    """Splits an axis into pieces of these sizes."""
 
 @overload
 def split(x: Tensor, /, sizes: Sequence[int], dim: int = 0) -> list[Tensor]: ...
@@ -1461,14 +1471,14 @@ def triu(x: Tensor, /, k: int = 0) -> Tensor:
 
 @overload
 def concatenate(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Tensors one after the other along an axis."""
+    """Concatenates tensors along an axis."""
 
 @overload
 def concatenate(parts: Sequence[Tensor], dim: int = 0) -> Tensor: ...
 
 @overload
 def stack(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Tensors of one shape along a new axis."""
+    """Stacks tensors of one shape along a new axis."""
 
 @overload
 def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor: ...
@@ -1487,7 +1497,9 @@ def masked_fill(x: Tensor, /, mask: numpy.typing.ArrayLike, value: float) -> Ten
     """`value` where the mask, which broadcasts to x, is true; x elsewhere."""
 
 def causal_mask(rows: int, columns: int) -> numpy.typing.ArrayLike:
-    """(rows, columns) of bool: what a causal query must not see."""
+    """
+    (rows, columns) of bool: true where a causal query must not see the key.
+    """
 
 @overload
 def gather(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
@@ -1498,7 +1510,7 @@ def gather(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
 
 @overload
 def index_select(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
-    """What lies at the places index (n) of an axis."""
+    """The elements at the positions index (n) of an axis."""
 
 @overload
 def index_select(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
@@ -1513,7 +1525,7 @@ def scatter_add(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike, source: T
 @overload
 def sort(x: Tensor, /, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """
-    (values, ids): the elements along an axis in order, and where they were.
+    (values, ids): the elements along an axis in order, and their indices in x.
     """
 
 @overload
@@ -1529,16 +1541,16 @@ def topk(x: Tensor, /, k: int, dim: int = -1) -> tuple[Tensor, numpy.typing.Arra
 @overload
 def pad(x: Tensor, /, widths: Sequence[int], value: float = 0.0) -> Tensor:
     """
-    `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
+    Adds `value` before and after the last axis, then the axis before it, and so on; a negative width removes elements.
     """
 
 @overload
 def pad(x: Tensor, /, widths: Sequence[int], mode: str) -> Tensor:
-    """mode: 'reflect', 'replicate' or 'circular' elements of x."""
+    """Pads with elements of x; mode: 'reflect', 'replicate' or 'circular'."""
 
 @overload
 def flip(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
-    """In reverse order along axes, or all."""
+    """Reverses the order along axes, by default along all."""
 
 @overload
 def flip(x: Tensor, /, axis: int | Sequence[int] | None = None) -> Tensor: ...
@@ -1548,13 +1560,13 @@ def flip(x: Tensor, /, dim: int | Sequence[int] | None = None) -> Tensor: ...
 
 @overload
 def roll(x: Tensor, /, shift: int, axis: int) -> Tensor:
-    """Element i goes to i + shift along an axis, and around its end."""
+    """Moves element i to i + shift along an axis, modulo its size."""
 
 @overload
 def roll(x: Tensor, /, shift: int, dim: int) -> Tensor: ...
 
 def tile(x: Tensor, /, times: int | Sequence[int]) -> Tensor:
-    """x again and again, times[i] times along axis i."""
+    """Repeats x times[i] times along axis i."""
 
 def one_hot(ids: numpy.typing.ArrayLike, classes: int, dtype: str = 'float32') -> Tensor:
     """(...) -> (..., classes): 1 at the id, 0 elsewhere."""
@@ -1574,7 +1586,7 @@ def norm(x: Tensor, /, p: float = 2.0, axis: int | Sequence[int] | None = None, 
 
 @overload
 def argmin(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
-    """Where the first minimum is, as argmax."""
+    """The index of the first minimum, as argmax counts it."""
 
 @overload
 def argmin(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
@@ -1587,7 +1599,7 @@ def argmin(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool 
 
 @overload
 def argsort(x: Tensor, /, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
-    """The ids that sort() gives."""
+    """The ids that sort() returns."""
 
 @overload
 def argsort(x: Tensor, /, dim: int = -1, descending: bool = False) -> numpy.typing.ArrayLike: ...
@@ -1595,7 +1607,7 @@ def argsort(x: Tensor, /, dim: int = -1, descending: bool = False) -> numpy.typi
 @overload
 def cummax(x: Tensor, /, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """
-    (values, ids): the largest element so far along an axis, and where it is.
+    (values, ids): the largest element so far along an axis, and its index.
     """
 
 @overload
@@ -1611,7 +1623,7 @@ def cumprod(x: Tensor, /, dim: int) -> Tensor: ...
 @overload
 def cummin(x: Tensor, /, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """
-    (values, ids): the smallest element so far along an axis, and where it is.
+    (values, ids): the smallest element so far along an axis, and its index.
     """
 
 @overload
@@ -1639,7 +1651,7 @@ def normalize(x: Tensor, /, p: float = 2.0, dim: int = 1, eps: float = 1e-12) ->
 @overload
 def scatter(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor:
     """
-    x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', 'prod', 'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.
+    x with source[..., j, ...] written to [..., index[..., j, ...], ...]; the last of several writes wins. how 'sum', 'prod', 'mean', 'max' or 'min' combines all values written to an element, and its own if include_self.
     """
 
 @overload
@@ -1668,14 +1680,18 @@ def conv_transpose2d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, s
     """
 
 def max_pool2d(x: Tensor, /, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), ceil_mode: bool = False) -> Tensor:
-    """The maximum of windows of the last two axes; stride (): the size."""
+    """
+    The maximum of windows of the last two axes; stride () means the window size.
+    """
 
 def avg_pool2d(x: Tensor, /, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), ceil_mode: bool = False, count_padding: bool = True) -> Tensor:
-    """The mean of windows of the last two axes; stride (): the size."""
+    """
+    The mean of windows of the last two axes; stride () means the window size.
+    """
 
 def interpolate(x: Tensor, /, sizes: int | Sequence[int], mode: str = 'nearest', align_corners: bool = False) -> Tensor:
     """
-    The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.
+    Resizes the last axes, as torch.nn.functional.interpolate; mode: 'nearest', 'nearest-exact' or 'linear'.
     """
 
 def exp2(x: Tensor, /) -> Tensor:
@@ -1721,7 +1737,9 @@ def celu(x: Tensor, /, alpha: float = 1.0) -> Tensor:
     """x, or alpha (e^(x / alpha) - 1) where x <= 0."""
 
 def selu(x: Tensor, /) -> Tensor:
-    """1.0507 elu(x, 1.67326), which makes normal numbers of normal ones."""
+    """
+    1.0507 elu(x, 1.67326), which keeps mean 0 and variance 1 of normal inputs.
+    """
 
 def hardsigmoid(x: Tensor, /) -> Tensor:
     """x / 6 + 1/2, between 0 and 1."""
@@ -1736,24 +1754,24 @@ def logaddexp(a: Tensor, b: Tensor) -> Tensor:
     """ln(e^a + e^b), without overflow; shapes broadcast."""
 
 def save_tensors(path: str | os.PathLike, tensors: Mapping[str, Tensor]) -> None:
-    """Writes {name: tensor} into a safetensors file."""
+    """Writes {name: tensor} to a safetensors file."""
 
 def load_tensors(path: str | os.PathLike) -> dict[str, Tensor]:
     """
-    The tensors of floating-point numbers in a safetensors file, {name: tensor}: F64 as float64, others as float32.
+    Reads the floating-point tensors of a safetensors file as {name: tensor}: F64 as float64, others as float32.
     """
 
 def jacobian(f: Callable, x: Tensor) -> Tensor:
-    """df/dx, of f's shape followed by x's."""
+    """df/dx, with f's shape followed by x's."""
 
 def hessian(f: Callable, x: Tensor) -> Tensor:
-    """The second derivatives of an f of one number, of x's shape twice."""
+    """The second derivatives of a scalar f, with x's shape twice."""
 
 def jvp(f: Callable, x: Tensor, v: Tensor) -> Tensor:
-    """The Jacobian times v: how f changes where x moves along v."""
+    """The Jacobian times v: the change of f as x moves along v."""
 
 def hvp(f: Callable, x: Tensor, v: Tensor) -> Tensor:
-    """The Hessian of an f of one number times v, without the Hessian."""
+    """The Hessian of a scalar f times v, without building the Hessian."""
 
 class Tokenizer:
     """Text to ids in [0, vocab_size) and back."""
@@ -1761,18 +1779,18 @@ class Tokenizer:
     @staticmethod
     def from_pretrained(path: str | os.PathLike, strict_vocabulary: bool = False) -> Tokenizer:
         """
-        Of a tokenizer.json, a folder with one, or a run. strict_vocabulary: characters that it lacks are an error, and not replaced with a warning.
+        Opens a tokenizer.json, a folder with one, or a run. With strict_vocabulary, characters outside the vocabulary are an error; otherwise they are replaced with a warning.
         """
 
     @staticmethod
     def train(texts: Sequence[str], kind: str = 'bpe', vocab_size: int = 4096, pre_tokenizer: str = 'gpt2', strict_vocabulary: bool = False) -> Tokenizer:
-        """Learned from texts: kind 'bpe' (byte pairs) or 'char'."""
+        """Trains a tokenizer on texts; kind: 'bpe' (byte pairs) or 'char'."""
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text."""
 
     def decode(self, ids: numpy.typing.ArrayLike) -> str:
-        """Their text; half a character becomes U+FFFD."""
+        """The text of ids; an incomplete character becomes U+FFFD."""
 
     def to_json(self) -> str:
         """The text of tokenizer.json."""
@@ -1793,7 +1811,7 @@ class Tokenizer:
     def __len__(self) -> int: ...
 
 class Writing:
-    """A text that is being written: an iterator of its pieces."""
+    """A text in progress: an iterator over its pieces."""
 
     def __iter__(self) -> object: ...
 
@@ -1801,7 +1819,7 @@ class Writing:
 
     @property
     def tokens(self) -> list[int]:
-        """The ids written so far."""
+        """The ids generated so far."""
 
     @property
     def seed(self) -> int: ...
@@ -1819,12 +1837,12 @@ class Model(Transformer):
     @staticmethod
     def from_pretrained(path: str | os.PathLike, strict_vocabulary: bool = False) -> Model:
         """
-        Opens a model folder of Hugging Face's, a GGUF file, a PEFT adapter, or a run of `inkling train`.
+        Opens a Hugging Face model folder, a GGUF file, a PEFT adapter, or a run of `inkling train`.
         """
 
     def save_pretrained(self, folder: str | os.PathLike, dtype: str = 'F32') -> None:
         """
-        Writes a model folder that transformers opens, weights as F32, F16 or BF16.
+        Writes a model folder that transformers opens, with weights as F32, F16 or BF16.
         """
 
     @property
@@ -1835,11 +1853,13 @@ class Model(Transformer):
         """Sizes of the model."""
 
     def logits(self, ids: numpy.typing.ArrayLike) -> Tensor:
-        """ids (B, T), or (T) for one text -> (B, T, V): of the token after each."""
+        """
+        ids (B, T), or (T) for one text -> (B, T, V): logits of the token after each.
+        """
 
     def loss(self, ids: numpy.typing.ArrayLike, targets: numpy.typing.ArrayLike | None = None, random: Generator | None = None) -> Tensor:
         """
-        Mean nats per token of targets (B, T), which are by default ids themselves, one further.
+        Mean nats per token of targets (B, T), which are by default the next token of ids.
         """
 
     def attention(self, ids: numpy.typing.ArrayLike) -> list[Tensor]:
@@ -1847,5 +1867,5 @@ class Model(Transformer):
 
     def generate(self, prompt: str | Sequence[int] = '', max_tokens: int = 200, temperature: float = 0.8, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, repeat_penalty: float = 1.0, presence_penalty: float = 0.0, frequency_penalty: float = 0.0, stop: Sequence[str] = [], seed: int | None = None, sample: int = 0, context_shift: int = 0, special_tokens: bool = False, precision: str = 'fp32') -> Writing:
         """
-        What comes behind a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). The flags of `inkling generate`; without a seed, another text each time. precision: fp32, bf16 or q8_0.
+        Continues a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). It takes the flags of `inkling generate`; without a seed, each call gives another text. precision: fp32, bf16 or q8_0.
         """

@@ -11,7 +11,7 @@ import inkling._inkling
 
 class Layer:
     """
-    What all layers have. They hold parameters, under the names that files use.
+    The base of all layers. A layer holds parameters, under the names that files use.
     """
 
     def parameters(self) -> dict[str, inkling._inkling.Tensor]:
@@ -28,7 +28,7 @@ class Layer:
     def parameter_count(self) -> int: ...
 
     def train(self, on: bool = True) -> None:
-        """Dropout drops in training mode alone, in which new layers are."""
+        """Dropout is active only in training mode, the mode of a new layer."""
 
     def eval(self) -> None: ...
 
@@ -36,12 +36,12 @@ class Layer:
 
     def freeze(self, which: Callable[[str], bool] | None = None) -> None:
         """
-        The parameters that which(name) names, or all, get no gradients any more.
+        Freezes the parameters for which which(name) is true, or all: they get no gradients.
         """
 
     def initialize(self, random: inkling._inkling.Generator, rules: Sequence[tuple[str, tuple[str, float]]]) -> None:
         """
-        Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*', ('normal', 0.02))].
+        Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*', ('normal', 0.02))].
         """
 
     def buffers(self) -> list[str]:
@@ -49,28 +49,28 @@ class Layer:
 
     def state_dict(self) -> dict[str, inkling._inkling.Tensor]:
         """
-        {name: tensor} of all parameters, frozen ones too. They share the memory.
+        {name: tensor} of all parameters, frozen ones included. The tensors share the memory.
         """
 
     def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
         """
-        Takes the values of tensors or arrays over; (missing, unexpected) names, which are an error when strict.
+        Copies the values of tensors or arrays; returns (missing, unexpected) names, which are an error if strict.
         """
 
     def save(self, path: str | os.PathLike) -> None:
         """
-        Writes the state into a safetensors file, which PyTorch's module of the same name reads, too.
+        Writes the state to a safetensors file, which PyTorch's module of the same name reads, too.
         """
 
     def load(self, path: str | os.PathLike, strict: bool = True) -> tuple[list[str], list[str]]:
-        """load_state_dict() of a safetensors file."""
+        """Calls load_state_dict() with a safetensors file."""
 
     def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
 class Linear(Layer):
-    """y = x W^T + b. Initial values as torch.nn.Linear's."""
+    """y = x W^T + b, initialized like torch.nn.Linear."""
 
     def __init__(self, random: inkling._inkling.Generator, in_features: int, out_features: int, bias: bool = True, dtype: str = 'float32') -> None: ...
 
@@ -110,7 +110,7 @@ class RMSNorm(Layer):
     __call__ = forward
 
 class Dropout(Layer):
-    """Drops in training, with keys of `random`."""
+    """Dropout in training mode, with keys of `random`."""
 
     def __init__(self, probability: float, dtype: str = 'float32') -> None: ...
 
@@ -144,16 +144,14 @@ def sinusoidal_positions(length: int, width: int, dtype: str = 'float32') -> ink
     """
 
 def checkpoint(f: Callable, x: inkling._inkling.Tensor) -> inkling._inkling.Tensor:
-    """
-    f(x), of which nothing is kept but input and output: backward runs f once more.
-    """
+    """f(x), which keeps only its input and output: backward runs f again."""
 
 def simple_self_attention(x: inkling._inkling.Tensor) -> tuple[inkling._inkling.Tensor, inkling._inkling.Tensor | None]:
     """softmax(x x^T) x, x (..., L, d); (output, attention weights)."""
 
 def scaled_dot_product_attention(q: inkling._inkling.Tensor, k: inkling._inkling.Tensor, v: inkling._inkling.Tensor, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: inkling._inkling.RandomKey = ..., scale: float | None = None, alibi: Sequence[float] = [], masked: str = 'error', weights: bool = True) -> tuple[inkling._inkling.Tensor, inkling._inkling.Tensor | None]:
     """
-    softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights (B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is blocked.
+    softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights (B, H, Lq, Lk). With weights=False they are never built, and None is returned instead. mask broadcasts to (B, H, Lq, Lk), 0 is blocked.
     """
 
 def split_heads(x: inkling._inkling.Tensor, heads: int) -> inkling._inkling.Tensor:
@@ -164,7 +162,7 @@ def merge_heads(x: inkling._inkling.Tensor) -> inkling._inkling.Tensor:
 
 def sequence_mask(x: inkling._inkling.Tensor, valid_lens: numpy.typing.ArrayLike, value: float = 0.0) -> inkling._inkling.Tensor:
     """
-    x (B, Lq, Lk) with `value` at and beyond the valid length: one for each sequence (B), or query (B, Lq).
+    x (B, Lq, Lk) with `value` at and beyond the valid length. valid_lens has a length per sequence (B) or per query (B, Lq).
     """
 
 def masked_softmax(x: inkling._inkling.Tensor, valid_lens: numpy.typing.ArrayLike | None = None) -> inkling._inkling.Tensor:
@@ -176,11 +174,11 @@ def padding_mask(lengths: Sequence[int], keys: int) -> numpy.typing.ArrayLike:
     """(B, 1, 1, keys): sequence b has lengths[b] real keys."""
 
 def look_ahead_mask(queries: int, keys: int) -> numpy.typing.ArrayLike:
-    """(1, 1, queries, keys): a query sees its own position and those before."""
+    """(1, 1, queries, keys): a query sees its own position and earlier ones."""
 
 def window_mask(queries: int, keys: int, window: int) -> numpy.typing.ArrayLike:
     """
-    (queries, keys): a query sees its own position and the window - 1 before it.
+    (queries, keys): a query sees its own position and the window - 1 positions before it.
     """
 
 def document_mask(begins: numpy.typing.ArrayLike) -> numpy.typing.ArrayLike:
@@ -207,7 +205,7 @@ class SelfAttention(Layer):
     __call__ = forward
 
 class CausalAttention(Layer):
-    """One head, in which a token sees itself and what is before it."""
+    """One head, in which a token sees itself and earlier tokens."""
 
     def __init__(self, random: inkling._inkling.Generator, d_in: int, d_out: int, context_length: int, dropout: float = 0.0, qkv_bias: bool = False, mask: str = 'fill_minus_infinity', dtype: str = 'float32') -> None: ...
 
@@ -217,13 +215,13 @@ class CausalAttention(Layer):
     __call__ = forward
 
 class MultiHeadAttention(Layer):
-    """Heads side by side, mixed by a last projection."""
+    """Parallel heads; an output projection mixes them."""
 
     def __init__(self, random: inkling._inkling.Generator, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False, dtype: str = 'float32') -> None: ...
 
     @staticmethod
     def packed(random: inkling._inkling.Generator, width: int, context_length: int, num_heads: int, dropout: float = 0.0, bias: bool = True, dtype: str = 'float32') -> MultiHeadAttention:
-        """GPT-2's form: c_attn makes query, key and value at once."""
+        """GPT-2's form: c_attn computes query, key and value in one product."""
 
     def forward(self, x: inkling._inkling.Tensor, weights: bool = True, random: inkling._inkling.Generator | None = None) -> tuple[inkling._inkling.Tensor, inkling._inkling.Tensor | None]:
         """
@@ -238,7 +236,9 @@ class MultiHeadAttention(Layer):
         """
 
 class MultiHeadAttentionWrapper(Layer):
-    """Causal heads one after the other, their outputs side by side."""
+    """
+    Causal heads, computed one after the other; their outputs are concatenated.
+    """
 
     def __init__(self, random: inkling._inkling.Generator, d_in: int, d_out: int, context_length: int, dropout: float, num_heads: int, qkv_bias: bool = False, final_linear: bool = False, dtype: str = 'float32') -> None: ...
 
@@ -312,7 +312,7 @@ class Attention(Layer):
     __call__ = forward
 
 class AdditiveAttention(Layer):
-    """With the additive score."""
+    """Attention with the additive score."""
 
     def __init__(self, random: inkling._inkling.Generator, key_size: int, query_size: int, num_hiddens: int, dropout: float = 0.0, dtype: str = 'float32') -> None: ...
 

@@ -30,10 +30,12 @@ def clip_grad_norm(params: Sequence[inkling._inkling.Tensor], max_norm: float) -
 
 class Schedule:
     """
-    The learning rate of each step: 'cosine', 'linear', 'wsd' (stable, then down) or 'constant'; from 0 to peak in `warmup` steps, then to floor at `steps`.
+    The learning rate of each step: from 0 to peak in `warmup` steps, then to floor at `steps`. kind: 'cosine', 'linear', 'wsd' (stable, then down) or 'constant'.
     """
 
     def __init__(self, kind: str, steps: int, warmup: int = 0, peak: float = 1.0, floor: float = 0.0, decay_fraction: float = 0.2) -> None: ...
 
     def __call__(self, step: int) -> float:
-        """Of step 0, 1, ...: peak without a warm-up at step 0."""
+        """
+        The learning rate of step 0, 1, ...; without a warm-up, step 0 has the peak.
+        """
