@@ -28,7 +28,7 @@ class Stateful:
     """Methods that modules and layers share."""
 
     def state_dict(self) -> dict[str, Tensor]:
-        """{name: tensor} of all parameters, frozen ones included, and of a Module's other tensors, with shared memory."""
+        """{name: tensor} of all parameters, frozen or not, and of a Module's other tensors. They share the memory."""
         return self.parameters()
 
     def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:

@@ -30,7 +30,8 @@ def _tensors(parameters: Any) -> list[Tensor]:
 
 class Optimizer:
     """`parameters` is a module, a dict or list of tensors, or a list of groups: dicts of "params", "lr" and the
-    group's own options, [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. Callers may change param_groups[i]["lr"]."""
+    group's own options, [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. Callers may change
+    param_groups[i]["lr"]."""
 
     def __init__(self, make: Callable[..., _optim.Group], parameters: Any, lr: float, **options: Any) -> None:
         groups = list(parameters) if isinstance(parameters, (list, tuple)) else []
