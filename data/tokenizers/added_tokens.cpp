@@ -35,8 +35,8 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
     }
 }
 
-// Narrows the sorted list byte by byte to the tokens that the text goes on like; a token that is used up is the first
-// of those left.
+// Narrows the sorted list byte by byte to the tokens that begin like the text. A token that has no more bytes is the
+// first of the tokens left.
 const AddedToken* AddedTokens::Set::longest_at(std::string_view text) const {
     const AddedToken* longest = nullptr;
     auto low = sorted.begin(), high = sorted.end();

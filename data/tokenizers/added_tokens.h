@@ -19,7 +19,7 @@ struct AddedToken {
     bool single_word = false;  // only if no letter or digit is adjacent
     bool lstrip = false;       // also takes the white space before it
     bool rstrip = false;       // and after it
-    bool normalized = false;   // matched after the others, in the text between them
+    bool normalized = false;   // matched after the other tokens, in the normalized text between them
     bool special = true;       // decoders may skip it
     bool operator==(const AddedToken&) const = default;
 };
@@ -44,7 +44,7 @@ class AddedTokens {
     // tokens count as text.
     void cut_raw(std::string_view text, bool special, const TakePart& take) const;
     void cut_normalized(std::string_view text, bool special, const TakePart& take) const;
-    void cut(std::string_view text, const TakePart& take) const;  // by both
+    void cut(std::string_view text, const TakePart& take) const;  // cut_raw, then cut_normalized
 
   private:
     // Tokens matched in one pass, by content.

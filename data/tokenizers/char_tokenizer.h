@@ -24,11 +24,11 @@ constexpr auto names(ByteFallback) {
 
 class CharTokenizer final : public Tokenizer {
   public:
-    // The characters of a text. Throws BadInput if it is empty or not UTF-8.
+    // The vocabulary is the characters of the text. Throws BadInput if it is empty or not UTF-8.
     static CharTokenizer from_text(std::string_view text);
 
-    // The same for several texts. With byte fallback, the rarest characters (together 1 in 2,000 of the text) are left
-    // to it, so that a model learns bytes from them (SentencePiece's character_coverage of 0.9995).
+    // The same for several texts. With byte fallback, the rarest characters (together 1 in 2,000 of the text) become
+    // bytes, so that a model learns bytes from them (SentencePiece's character_coverage of 0.9995).
     static CharTokenizer from_texts(std::span<const std::string_view> texts,
                                     ByteFallback byte_fallback = ByteFallback::never);
 

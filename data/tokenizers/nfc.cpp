@@ -15,14 +15,14 @@ namespace inkling::data {
 
 namespace {
 
-constexpr char32_t first_mark = 0x300;  // no character before it is joined to one before it, or moved
+constexpr char32_t first_mark = 0x300;  // smaller characters never combine with the one before them, nor move
 
 struct Range {
     char32_t first, last;
 };
 
-// Marks of Unicode 10 to 14, and the second part of a character of Unicode 13; those of 15 and 16 are
-// unicode_additions. Made by tests/reference/make_unicode_additions.py.
+// Marks of Unicode 10 to 14, and the second part of a character of Unicode 13. unicode_additions has the marks of
+// Unicode 15 and 16. Made by tests/reference/make_unicode_additions.py.
 constexpr Range newer_marks[] = {
     {0x7FD, 0x7FD},     {0x898, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},
     {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1ACE},   {0x1DF6, 0x1DFA},
@@ -32,7 +32,7 @@ constexpr Range newer_marks[] = {
     {0x11A99, 0x11A99}, {0x11D42, 0x11D42}, {0x11D44, 0x11D45}, {0x11D97, 0x11D97}, {0x16FF0, 0x16FF1},
     {0x1E130, 0x1E136}, {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF}};
 
-// Lower-case letters of Unicode 15 to 17, which utf8proc may not know, by the capital letters' first and last.
+// Lower-case letters of Unicode 15 to 17, which utf8proc may not know, by ranges of capital letters.
 struct Lowercase {
     char32_t first, last, lower;
 };
@@ -77,8 +77,7 @@ std::string to_nfc(std::string_view text) {
         // Characters below 0x300 begin with bytes below 0xCC.
         std::size_t at = done;
         while (at < text.size() && static_cast<unsigned char>(text[at]) < 0xCC) ++at;
-        std::size_t begin =
-            at;  // of what is normalized together: from the character before, to which a mark may belong
+        std::size_t begin = at;  // where normalization starts: at the character before, to which a mark may belong
         while (at < text.size() && begin > done && (text[--begin] & 0xC0) == 0x80) {
         }
         result.append(text.substr(done, begin - done));
@@ -96,7 +95,7 @@ std::string to_nfc(std::string_view text) {
         const bool valid = changes && formats::find_invalid_utf8(together) == std::string_view::npos;
         if (valid) {
             append_normalized(result, together);
-        } else if (changes) {  // the bytes before the first mark are none of UTF-8
+        } else if (changes) {  // the bytes before the first mark are not UTF-8
             result.append(text.substr(begin, at - begin));
             append_normalized(result, text.substr(at, end - at));
         } else {
@@ -104,7 +103,7 @@ std::string to_nfc(std::string_view text) {
         }
         done = end;
         if (end == text.size() || c < first_mark) continue;
-        formats::next_code_point(text, end);  // one that stays as it is
+        formats::next_code_point(text, end);  // an unchanged character
         if (end == done) ++end;
         result.append(text.substr(done, end - done));
         done = end;

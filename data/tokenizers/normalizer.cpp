@@ -36,7 +36,7 @@ std::string replaced(std::string_view text, const Pattern& pattern, std::string_
     result.reserve(text.size());
     Pattern::Scan scan(pattern);
     scan.allow(text.size());
-    while (!text.empty()) {  // what a byte that is not UTF-8 ends
+    while (!text.empty()) {  // a byte that is not UTF-8 ends the run
         const std::string_view run = text.substr(0, formats::find_invalid_utf8(text));
         std::size_t at = 0;
         while (const auto match = scan.find(run, at)) {

@@ -34,7 +34,7 @@ class Normalizer {
 
   private:
     std::vector<NormalizerStep> steps_;
-    std::vector<Pattern> patterns_;  // of the replace steps, in order
+    std::vector<Pattern> patterns_;  // one per replace step, in order
 };
 
 // Replaces every match. Bytes that are not UTF-8 are kept and never match. Throws BadInput if the result exceeds

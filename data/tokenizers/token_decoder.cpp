@@ -74,7 +74,7 @@ std::string TokenDecoder::operator()(std::vector<std::string> tokens, bool begin
                 tokens = {joined(tokens)};
                 fused = true;
                 break;
-            case Kind::strip:  // of the whole text, or of each token
+            case Kind::strip:  // strips the whole text, or each token
                 if (fused && !begins) break;
                 for (std::string& token : tokens) strip(token, step);
                 break;

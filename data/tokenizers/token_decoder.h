@@ -28,13 +28,13 @@ class TokenDecoder {
     // Throws BadInput for an unsupported pattern.
     explicit TokenDecoder(std::vector<DecoderStep> steps);
 
-    // `begins`: these are the first tokens; only then is anything stripped at the start. Returns bytes that need not be
+    // `begins`: these are the first tokens; only then does the decoder strip the start. Returns bytes that need not be
     // UTF-8.
     std::string operator()(std::vector<std::string> tokens, bool begins) const;
 
   private:
     std::vector<DecoderStep> steps_;
-    std::vector<Pattern> patterns_;  // of the replace steps, in order
+    std::vector<Pattern> patterns_;  // one per replace step, in order
 };
 
 }  // namespace inkling::data

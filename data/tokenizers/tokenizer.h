@@ -63,7 +63,7 @@ class Tokenizer {
     // Whether an id is a special token such as <|endoftext|>.
     virtual bool is_special(std::int32_t) const { return false; }
 
-    // encode_parts at once.
+    // All ids of encode_parts in one vector.
     std::vector<std::int32_t> encode(std::string_view text) const {
         std::vector<std::int32_t> all;
         encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
@@ -75,7 +75,7 @@ class Tokenizer {
     // Throws BadInput if an id is not in [0, vocab_size()).
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
 
-    // The same for ids that follow others: some tokenizers drop a space only at the start of a text.
+    // The same for ids in the middle of a text: some tokenizers drop a space only at the start of a text.
     virtual std::string decode_more(std::span<const std::int32_t> ids) const { return decode(ids); }
 
     // Returns the first position at or after `from` where the text may be cut so that its parts encode to the same ids,
@@ -100,14 +100,14 @@ class Tokenizer {
     virtual std::vector<std::int32_t> marks_before() const { return {}; }
     virtual std::vector<std::int32_t> marks_after() const { return {}; }
 
-    // If set, unknown characters are replaced and counted here; else they are an error.
+    // If set, unknown characters are replaced and counted here; otherwise they are an error.
     std::shared_ptr<UnknownCharacters> unknown;
 
-    // From its model folder, if any.
+    // The chat template of its model folder, if any.
     std::optional<ChatSource> chat;
     NamedTokens named;
 
-    std::string origin;  // its file, for messages; "": trained here
+    std::string origin;  // its file, for messages; "" if it was trained here
 };
 
 }  // namespace inkling::data

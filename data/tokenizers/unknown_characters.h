@@ -1,5 +1,5 @@
 // Counts characters outside the vocabulary that were replaced:
-//   tokenizer.unknown = std::make_shared<UnknownCharacters>();     // else they are an error
+//   tokenizer.unknown = std::make_shared<UnknownCharacters>();     // otherwise they are an error
 //   tokenizer.encode(text);
 //   tokenizer.unknown->note()       // "3 characters that the model does not know ('é', '漢') were replaced by '?'"
 #pragma once
@@ -20,15 +20,15 @@ class UnknownCharacters {
 
     struct Tally {
         std::size_t characters = 0;
-        std::size_t bytes_more = 0, bytes_less = 0;  // by how much the text grew and shrank
+        std::size_t bytes_more = 0, bytes_less = 0;  // growth and shrinkage of the text
     };
     Tally tally() const;
-    std::string note() const;  // "" if there were none
+    std::string note() const;  // "" without replacements
 
   private:
     mutable std::mutex mutex_;
     Tally tally_;
-    std::vector<char32_t> first_;  // the first few distinct ones
+    std::vector<char32_t> first_;  // the first few distinct characters
     char32_t replacement_ = 0;
 };
 

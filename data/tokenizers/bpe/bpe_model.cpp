@@ -11,7 +11,7 @@ namespace inkling::data {
 
 namespace {
 
-constexpr std::size_t longest_cached = 1 << 18;  // bytes; of longer pieces the ids are handed over as they are made
+constexpr std::size_t longest_cached = 1 << 18;  // bytes; the ids of longer pieces are passed on in parts
 constexpr std::string_view word_sign = "\u2581";
 
 }  // namespace
@@ -23,7 +23,7 @@ BpeModel::BpeModel(const BpeModelSpec& spec) : byte_letters_(spec.byte_letters),
     bytes_.reserve(spec.vocab.size());
     for (const std::string& token : spec.vocab) {
         const auto id = static_cast<std::int32_t>(bytes_.size());
-        // A token that is not in byte letters is no merge's, and stands for itself.
+        // A token that is not in byte letters is part of no merge and stands for itself.
         auto bytes = byte_letters_ ? from_byte_letters(token) : token;
         if (bytes && bytes->size() == 1) single[static_cast<unsigned char>((*bytes)[0])] = id;
         if (bytes && spec.ignore_merges && !bytes->empty()) {
@@ -88,10 +88,10 @@ void BpeModel::Encoder::append_ids(std::string_view piece, std::vector<std::int3
     if (lasting) cache_.insert(piece, std::span(ids).subspan(before));
 }
 
-// Bytes come before an unknown character that waits for others, as in the `tokenizers` library.
+// Bytes come before a pending unknown character, which waits for adjacent ones, as in the `tokenizers` library.
 void BpeModel::Encoder::append_symbols(std::string_view piece) {
     symbols_.clear();
-    bool waiting = false;  // an unknown character
+    bool waiting = false;  // an unknown character is pending
     for (std::size_t at = 0; at < piece.size();) {
         const std::size_t begin = at;
         const char32_t c = formats::next_code_point(piece, at);

@@ -23,7 +23,7 @@ struct BpeModelSpec {
     std::vector<std::string> vocab;  // by id; "": unused id
     std::vector<Merge> merges;       // in the order learned
     bool ignore_merges = false;      // a piece in the vocabulary is that token, without merges
-    bool byte_letters = true;        // else characters; the next three are for characters only
+    bool byte_letters = true;        // false: characters; the next three are for characters only
     std::optional<std::string> unk_token = std::nullopt;
     bool fuse_unk = false;  // one token for adjacent unknown characters
     bool byte_fallback = false;
@@ -40,7 +40,7 @@ class BpeModel {
 
     // Whether text may be cut at cut_before: no merge joins a U+2581 with what precedes it.
     bool may_be_cut() const { return may_be_cut_; }
-    static std::size_t cut_before(std::string_view text, std::size_t from);  // or the end of the text
+    static std::size_t cut_before(std::string_view text, std::size_t from);  // the end of the text without a cut
 
     class Encoder {
       public:
@@ -61,8 +61,8 @@ class BpeModel {
   private:
     bool byte_letters_, fuse_unk_, may_be_cut_ = false;
     std::vector<std::string> bytes_;
-    std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, for ignore_merges alone
-    std::size_t longest_ = 0;                              // of whole_, in bytes
+    std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, only for ignore_merges
+    std::size_t longest_ = 0;                              // longest key of whole_, in bytes
     std::vector<std::int32_t> characters_;                 // by code point, up to the largest in the vocabulary
     std::array<std::int32_t, 256> fallback_;               // ids of bytes; -1: none
     std::int32_t unknown_ = -1;

@@ -12,9 +12,9 @@ namespace inkling::data {
 namespace {
 
 constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes at once
-constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are handed over
+constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are passed on
 
-// The special tokens that end a text in the models that there are; where there are several, the first of these.
+// The special tokens that end a text in known models, in order of preference.
 constexpr std::string_view ends_of_text[] = {end_of_text_token, "<|end_of_text|>", "</s>", "<eos>",
                                              "<\uFF5Cend\u2581of\u2581sentence\uFF5C>"};
 
@@ -41,7 +41,7 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
     for (const std::string_view end : ends_of_text)
         for (const AddedToken& token : spec_.added)
             if (token.special && token.content == end && !end_of_text_) end_of_text_ = token.id;
-    // A cut is after a letter and before white space: it must not be inside of an added token, nor of what one takes.
+    // A cut lies after a letter and before white space. It must not split an added token or white space that it takes.
     const auto& added = added_.list();
     may_be_cut_ = pre_tokenizer_.may_be_cut() && normalizer_.may_be_cut() &&
                   std::none_of(added.begin(), added.end(), [](const AddedToken& token) {
@@ -73,8 +73,8 @@ void BpeTokenizer::encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& s
     if (task.id >= 0) ids.push_back(task.id);
 }
 
-// A task that cannot be cut may be all of the text: its ids are handed over as they are made. Those of others wait for
-// the tasks before them.
+// A single task may be a whole text that cannot be cut: its ids are passed on while it is encoded. The ids of several
+// tasks are passed on in order, after all are encoded.
 void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) const {
     if (all.size() == 1) {
         std::vector<std::int32_t> ids;
@@ -87,7 +87,7 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     }
     std::size_t bytes = 0;
     for (const Task& task : all) bytes += task.text.size();
-    std::vector<std::vector<std::int32_t>> parts(all.size());  // by the first task of a thread; of the others empty
+    std::vector<std::vector<std::int32_t>> parts(all.size());  // filled at the first task of each thread
     std::vector<std::size_t> ends(all.size());
     parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
         BpeModel::Encoder encoder(model_, caches_->take());
@@ -102,20 +102,20 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     }
 }
 
-// Tasks that are encoded together, and the normalized texts that they are parts of.
+// Tasks to encode together, and the normalized texts that they point into.
 class BpeTokenizer::Batch {
   public:
     Batch(const BpeTokenizer& tokenizer, const TakeIds& take) : tokenizer_(tokenizer), take_(take) {}
 
     void add(const Task& task) {
-        const bool large = task.text.size() > batch_size;  // for itself: see encode_tasks
+        const bool large = task.text.size() > batch_size;  // encoded alone: see encode_tasks
         if (large) encode();
         tasks_.push_back(task);
         bytes_ += task.text.size();
         if (large || bytes_ >= batch_size || tasks_.size() >= task_size) encode();
     }
 
-    // Until end_normalized, which the tasks of the text are added before.
+    // The text stays in memory until end_normalized and an encode() after it; add its tasks before end_normalized.
     std::string_view begin_normalized(std::string text) {
         ++open_;
         return normalized_.emplace_back(std::move(text));
@@ -145,10 +145,10 @@ std::size_t BpeTokenizer::cut(std::string_view normalized, std::size_t from) con
     return normalized.size();
 }
 
-// `special`: special tokens are found in the text, and not only the other added ones.
+// `special`: finds special tokens in the text, not only the other added tokens.
 void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special, bool begins) const {
     Batch batch(*this, take);
-    // `part` comes from text[begin, end) and is as long, or was made from it.
+    // `part` is text[begin, end), or its normalized form.
     const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end) {
         const auto place = [&](std::size_t at) { return at == part.size() ? end : begin + std::min(at, end - begin); };
         for (std::size_t at = 0; at < part.size();) {

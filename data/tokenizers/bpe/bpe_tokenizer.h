@@ -44,8 +44,8 @@ class BpeTokenizer final : public Tokenizer {
     explicit BpeTokenizer(BpeSpec spec);
     BpeTokenizer(BpeTokenizer&&) = delete;
 
-    // Throw BadInput for a byte or character outside the vocabulary (most have all), and if a pattern would take too
-    // long.
+    // Throw BadInput for a byte or character outside the vocabulary (most vocabularies have all bytes), and if a
+    // pattern would take too long.
     void encode_parts(std::string_view text, const TakeIds& take) const override { encode(text, take, true); }
     void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const override {
         encode(text, take, false, begins);
@@ -72,8 +72,8 @@ class BpeTokenizer final : public Tokenizer {
     struct Task {
         std::string_view text;
         std::int32_t id = -1;
-        bool first = false;              // the start of the whole text
-        std::size_t begin = 0, end = 0;  // in the whole text
+        bool first = false;              // at the start of the whole text
+        std::size_t begin = 0, end = 0;  // position in the whole text
     };
     class Batch;
     void encode(std::string_view text, const TakeIds& take, bool special, bool begins = true) const;
@@ -89,11 +89,11 @@ class BpeTokenizer final : public Tokenizer {
     AddedTokens added_;
     PreTokenizer pre_tokenizer_;
     BpeModel model_;
-    std::optional<TokenDecoder> decoder_;                        // none: ByteLevel alone, which joins bytes_
-    std::size_t size_ = 0;                                       // of the vocabulary
-    std::unordered_map<std::int32_t, std::string> added_bytes_;  // of added tokens, some of which the model has, too
+    std::optional<TokenDecoder> decoder_;                        // none: only ByteLevel, which joins bytes_
+    std::size_t size_ = 0;                                       // size of the vocabulary
+    std::unordered_map<std::int32_t, std::string> added_bytes_;  // added tokens by id; some are also in the model
     std::optional<std::int32_t> end_of_text_;
-    bool may_be_cut_ = false;  // at gpt2_safe_cut, before anything else
+    bool may_be_cut_ = false;  // whether raw text may be cut at gpt2_safe_cut
     std::shared_ptr<PieceCaches> caches_ = std::make_shared<PieceCaches>();
 };
 

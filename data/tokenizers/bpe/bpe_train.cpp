@@ -22,7 +22,7 @@ struct PairState {
     std::vector<std::uint32_t> words;  // words in which it has appeared since it was last queued
 };
 
-// Pairs to their states, by open addressing. States stay where they are as it grows.
+// Maps pairs to their states by open addressing. States keep their address when the table grows.
 class PairTable {
   public:
     PairState& operator[](Pair pair) {
@@ -57,7 +57,7 @@ class PairTable {
     std::vector<std::unique_ptr<PairState>> states_;
 };
 
-// A pair in the queue: the most frequent first, of equals the one with the smaller ids. `count` may be out of date.
+// A pair in the queue: the most frequent comes first, then the one with the smaller ids. `count` may be out of date.
 struct Candidate {
     std::int64_t count;
     Pair pair;
@@ -113,7 +113,7 @@ class Training {
 
   private:
     struct Word {
-        std::size_t first, length;  // in symbols_
+        std::size_t first, length;  // range of symbols_
         std::int64_t count;
     };
 
@@ -121,7 +121,7 @@ class Training {
         const auto [place, fresh] = ids_.emplace(token, static_cast<Id>(spec_.vocab.size()));
         if (!fresh) return place->second;
         spec_.vocab.push_back(token);
-        lengths_.push_back(1);  // of a byte; merge knows better
+        lengths_.push_back(1);  // a byte; merge() overwrites it
         return place->second;
     }
 
@@ -186,7 +186,7 @@ class Training {
         word.length = out;
     }
 
-    // A pair that was merged twice, because one of its tokens was made again by another merge, keeps its last place.
+    // A pair is merged twice if another merge makes one of its tokens again. It keeps its last position.
     static void keep_last_of_equals(std::vector<Merge>& merges) {
         std::unordered_map<Pair, std::size_t> last;
         for (std::size_t i = 0; i < merges.size(); ++i) last[pair_of(merges[i].left, merges[i].right)] = i;

@@ -12,7 +12,7 @@ constexpr bool stands_for_itself(unsigned byte) {
 
 constexpr char32_t past_letters = 0x100 + 68;
 
-// By code point: the byte, or -1.
+// The byte of each code point, or -1.
 std::array<int, past_letters> make_bytes() {
     std::array<int, past_letters> bytes;
     bytes.fill(-1);

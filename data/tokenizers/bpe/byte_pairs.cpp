@@ -55,11 +55,11 @@ void BytePairs::append_short(std::string_view piece, std::vector<std::int32_t>& 
     merge_last(first, ids);
 }
 
-// The symbols from `first` on.
+// Merges the symbols from `first` on.
 void BytePairs::merge_last(std::size_t first, std::vector<std::int32_t>& ids) const {
     std::vector<std::uint32_t> heap_ranks;
     std::array<std::uint32_t, longest_short> stack_ranks;
-    std::uint32_t* rank = stack_ranks.data();  // of the merge of i and i + 1
+    std::uint32_t* rank = stack_ranks.data();  // rank[i]: of the merge of i and i + 1
     std::size_t size = ids.size() - first;
     if (size > longest_short) {
         heap_ranks.resize(size);

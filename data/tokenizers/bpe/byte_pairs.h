@@ -16,7 +16,7 @@
 
 namespace inkling::data {
 
-// left and right become one token.
+// A merge replaces left and right by one token.
 struct Merge {
     std::int32_t left, right, merged;
     bool operator==(const Merge&) const = default;
@@ -37,13 +37,13 @@ class BytePairs {
     using Between = std::function<void()>;
     void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr) const;
 
-    // The same of symbols that are ids already, as those of characters are.
+    // The same for symbols that are already ids, such as those of characters.
     void append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
                     const Between& between = nullptr) const;
 
-    // What append_ids does up to and from a certain length. Both give the same ids; the first takes time that grows
-    // with the square of the length, the second as n log n, and memory for a window of so many bytes, which slides over
-    // the piece. (Merges can be such that a window tells nothing of what is left of its end; then it grows.)
+    // append_ids calls append_short for short pieces and append_long for long ones. Both give the same ids.
+    // append_short takes O(n^2) time. append_long takes O(n log n) time, and memory for a window of `window` bytes that
+    // slides over the piece. (Some merges leave too few symbols of a window certain; then the window grows.)
     void append_short(std::string_view piece, std::vector<std::int32_t>& ids) const;
     void append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr,
                      std::size_t window = 1 << 18) const;
@@ -75,7 +75,7 @@ class BytePairs {
     std::array<std::int32_t, 256> bytes_;
     std::vector<Slot> slots_;  // open addressing, at most half full
     unsigned shift_ = 63;
-    mutable std::once_flag by_left_made_;  // for pieces that are longer than a window
+    mutable std::once_flag by_left_made_;  // for pieces longer than a window
     mutable std::shared_ptr<const ByLeft> by_left_;
 };
 

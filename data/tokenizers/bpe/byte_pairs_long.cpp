@@ -1,12 +1,12 @@
 // BytePairs::append_long: pieces of many bytes, in windows.
 //
-// Merges on the two sides of a border that none of them crosses do not depend on each other, so that a piece may be cut
-// at such a border. A window knows which of its borders these are without what follows it: it keeps `frontier_`, left
-// of which all symbols are what they are at this moment in the whole piece too. The next merge there is the one that
-// comes first by (rank, place), unless the last of these symbols, s, is merged before with the one right of it, z,
-// which may depend on what follows. z is what stood there when the frontier was drawn, or what that has grown to since
-// by merges on its right. When no merge of s with such a z has a lower rank, the next merge is certain; else s is not,
-// and the frontier moves left of it.
+// If no merge crosses a border, the merges on its two sides do not depend on each other, so a piece may be cut there. A
+// window finds such borders without the text that follows it. It keeps `frontier_`: the symbols left of it equal those
+// of the whole piece at this moment. The next merge there is the first by (rank, place), unless the last of these
+// symbols, s, merges earlier with the symbol right of it, z, which may depend on the text that follows. z is the symbol
+// that stood there when the frontier was drawn, or a symbol that it has become since by merges on its right. If no
+// merge of s with such a z has a lower rank, the next merge is certain. Otherwise s is not certain, and the frontier
+// moves left of it.
 #include <algorithm>
 #include <compare>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace inkling::data {
 
-// The merges by their left part, each part's in the order of rank.
+// The merges sorted by their left part, then by rank.
 class BytePairs::ByLeft {
   public:
     explicit ByLeft(const std::vector<Slot>& slots) {
@@ -30,7 +30,7 @@ class BytePairs::ByLeft {
         std::sort(rows_.begin(), rows_.end());
     }
 
-    // By id: what a symbol may become by merges with what is right of it, itself among it.
+    // By id: whether a symbol may become it by merges on its right. The symbol itself counts.
     std::vector<bool> grown_from(std::int32_t symbol) const {
         std::vector<bool> grown(static_cast<std::size_t>(std::max(max_id_, symbol)) + 1);
         std::vector<std::int32_t> open = {symbol};
@@ -66,13 +66,13 @@ class BytePairs::ByLeft {
     }
 
     std::vector<Row> rows_;
-    std::int32_t max_id_ = 0;  // of the ids that merges make
+    std::int32_t max_id_ = 0;  // the largest id that a merge makes
 };
 
-// Neighbours in a linked list, their merges in a heap; what a merge has made out of date is skipped as it comes up.
+// Symbols form a linked list, and their merges a heap. Candidates that a merge has outdated are skipped when popped.
 class BytePairs::Window {
   public:
-    // `open`: the piece goes on behind the window.
+    // `open`: the piece continues after the window.
     template <class SymbolAt>
     Window(const BytePairs& pairs, std::size_t size, const SymbolAt& symbol_at, bool open)
         : pairs_(pairs), open_(open), size_(static_cast<std::uint32_t>(size)), symbols_(size_) {
@@ -83,7 +83,7 @@ class BytePairs::Window {
         draw_frontier(open ? size_ - 1 : size_);
     }
 
-    // Merges all that is certain, appends its ids, and returns how many bytes they are.
+    // Does all certain merges, appends the ids of the certain symbols, and returns their number of bytes.
     std::size_t run(std::vector<std::int32_t>& ids) {
         for (;;) {
             std::uint32_t left = 0;
@@ -109,7 +109,7 @@ class BytePairs::Window {
         return next < size_ ? pairs_.find(symbols_[i].id, symbols_[next].id).rank : no_rank;
     }
 
-    // The first merge left of the frontier, by (rank, place); no_rank when there is none.
+    // The first merge left of the frontier, by (rank, place); no_rank without a merge.
     std::uint32_t next_merge(std::uint32_t& left) {
         while (!heap_.empty()) {
             std::pop_heap(heap_.begin(), heap_.end(), later);
@@ -128,7 +128,7 @@ class BytePairs::Window {
         if (open_ && place > 0) beyond_ = pairs_.by_left().grown_from(symbols_[place].id);
     }
 
-    // Moves the frontier left of symbols that may be merged across it before a merge of this rank is made.
+    // Moves the frontier left of symbols that may merge across it before a merge of this rank.
     void retreat(std::uint32_t rank) {
         while (frontier_ > 0) {
             const std::uint32_t last = symbols_[frontier_].previous;
@@ -136,7 +136,7 @@ class BytePairs::Window {
                 last_ = symbols_[last].id;
                 crossing_ = pairs_.by_left().lowest_rank(last_, beyond_);
             }
-            if (crossing_ >= rank) return;  // of equals, the one on the left comes first
+            if (crossing_ >= rank) return;  // among equal ranks, the left merge comes first
             draw_frontier(++retreats_ < max_retreats ? last : 0);
         }
     }
@@ -158,17 +158,17 @@ class BytePairs::Window {
         std::push_heap(heap_.begin(), heap_.end(), later);
     }
 
-    static constexpr int max_retreats = 100;  // then a larger window is tried
+    static constexpr int max_retreats = 100;  // after them, a larger window is tried
 
     const BytePairs& pairs_;
     const bool open_;
     const std::uint32_t size_;
-    std::vector<Symbol> symbols_;  // by first byte; those that were merged into the one before have id -1
+    std::vector<Symbol> symbols_;  // by first byte; a symbol merged into the one before has id -1
     std::vector<Candidate> heap_;
     std::uint32_t frontier_ = 0;  // the first byte of the first symbol that is not certain
-    std::vector<bool> beyond_;    // by id: what that symbol may be in the end
+    std::vector<bool> beyond_;    // by id: whether that symbol may become it
     std::int32_t last_ = -1;      // the symbol left of the frontier
-    std::uint32_t crossing_ = 0;  // the lowest rank of a merge of it with one of them
+    std::uint32_t crossing_ = 0;  // the lowest rank of a merge of last_ with a symbol of beyond_
     int retreats_ = 0;
 };
 
@@ -186,7 +186,7 @@ void BytePairs::merge_long(std::size_t size, const SymbolAt& symbol_at, std::vec
         const auto symbol = [&](std::size_t i) { return symbol_at(done + i); };
         const std::size_t merged = Window(*this, count, symbol, count < size - done).run(ids);
         done += merged;
-        if (4 * merged < window) window *= 2;  // for good, so that the windows together are not many times the piece
+        if (4 * merged < window) window *= 2;  // permanently, so that the windows together are not many times the piece
         if (between && done < size) between();
     }
 }

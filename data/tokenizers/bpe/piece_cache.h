@@ -38,7 +38,7 @@ class PieceCache {
   private:
     struct Entry {
         std::uint32_t begin = 0, first = 0;  // in text_, in ids_
-        std::uint32_t size = 0, count = 0;   // of the piece; 0: a free slot
+        std::uint32_t size = 0, count = 0;   // size and token count of the piece; size 0: a free slot
     };
     static constexpr std::size_t kMaxPiece = 64, kMaxPieces = 1 << 18;
 
@@ -66,7 +66,7 @@ class PieceCache {
     std::size_t used_ = 0;
 };
 
-// The caches of earlier texts, for short texts that come one after the other. A large one is not kept.
+// Keeps the caches of earlier texts, for a series of short texts. Large caches are not kept.
 class PieceCaches {
   public:
     PieceCache take() {

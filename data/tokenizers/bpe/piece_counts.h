@@ -1,4 +1,4 @@
-// How often each piece of a pre-tokenizer occurs in some texts, which is all that training a tokenizer needs.
+// Counts the pieces of a pre-tokenizer in texts. Training a tokenizer needs only these counts.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct PieceCount {
     std::int64_t count;
 };
 
-// Each piece once, sorted by its bytes. The result does not depend on the number of threads. The steps must change
-// nothing in the texts, which must be such as may be cut.
+// Each piece once, sorted by its bytes. The result does not depend on the number of threads. The steps must not change
+// the texts, and must allow cuts at gpt2_safe_cut.
 std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts, const PreTokenizerSpec& spec);
 
 }  // namespace inkling::data

@@ -25,7 +25,7 @@ std::int32_t read_id(const json& id, std::size_t limit, const json& token, const
     return id.get<std::int32_t>();
 }
 
-// {"token": id} to tokens by id.
+// Converts {"token": id} to tokens by id.
 TokenIds read_vocab(const json& vocab, BpeSpec& spec, const std::string& what) {
     check<BadInput>(vocab.is_object() && !vocab.empty(), "{}: the vocabulary must map tokens to ids", what);
     check<BadInput>(vocab.size() < 0x70000000, "{}: a vocabulary of {} tokens is too large", what, vocab.size());
@@ -84,7 +84,7 @@ void read_merges(const json& merges, const TokenIds& ids, BpeSpec& spec, const s
     }
 }
 
-// The ids are those that the library gives: the vocabulary's, else the next free one, whatever the file says.
+// Ids are assigned like in the library: the vocabulary's id, else the next free one. The file's ids must match.
 void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std::string& what) {
     check<BadInput>(added.is_null() || added.is_array(), "{}: added_tokens must be a list, got {}", what, quote(added));
     std::int64_t largest = -1;
@@ -118,7 +118,7 @@ void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std
     }
 }
 
-// Without effect as long as every byte has its token.
+// unk_token and byte_fallback have no effect if every byte has a token; otherwise they are refused.
 void check_bytes(const json& model, const BpeSpec& spec, Refusals& refusals, const std::string& what) {
     std::size_t bytes = 0;
     for (const std::string& token : spec.vocab) {

@@ -1,5 +1,5 @@
-// tokenizer.json of a BPE tokenizer, and the two files that GPT-2 had before there was one. Read strictly:
-// what would give other ids than the `tokenizers` library's, or depends on its version, is refused by name.
+// Reads tokenizer.json of a BPE tokenizer, and GPT-2's older two files. Reading is strict: an error names each setting
+// that would give other ids than the `tokenizers` library, or that depends on its version.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,15 +11,15 @@
 
 namespace inkling::data {
 
-// Of the parsed file. Throws BadInput, one line that begins with `what` and names all that is not supported.
+// `root` is the parsed file. Throws BadInput: one line that begins with `what` and names everything unsupported.
 BpeSpec parse_bpe(const nlohmann::json& root, const std::string& what);
 
-// vocab.json ({"token": id}) and merges.txt ("#version: 0.2", then "left right" a line); <|endoftext|>, if there, is
-// the special token.
+// vocab.json ({"token": id}) and merges.txt ("#version: 0.2", then "left right" a line); <|endoftext|>, if
+// present, is the special token.
 BpeSpec parse_vocab_and_merges(std::string_view vocab_json, const std::string& vocab_name, std::string_view merges,
                                const std::string& merges_name);
 
-// Adds a merge, "left right" with one space between. `ids`: those of the vocabulary.
+// Adds a merge, "left right" with one space between. `ids` are the vocabulary's.
 using TokenIds = std::unordered_map<std::string, std::int32_t>;
 void add_merge(std::string_view line, const TokenIds& ids, BpeSpec& spec, const std::string& what);
 

@@ -1,4 +1,4 @@
-// BpeTokenizer::to_json: tokenizer.json as the `tokenizers` library reads it. The vocabulary, a line a token in the
+// BpeTokenizer::to_json: tokenizer.json as the `tokenizers` library reads it. The vocabulary, one token per line in the
 // order of ids, is written by hand: nlohmann's objects are either sorted by name or slow to fill.
 #include <fmt/format.h>
 

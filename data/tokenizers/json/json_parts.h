@@ -1,4 +1,4 @@
-// Small questions to parsed JSON that the readers of tokenizer.json share.
+// Helpers that the readers of tokenizer.json share.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace inkling::data {
 
-// What is at a key, or null: absent and null mean the same to the `tokenizers` library.
+// The value at a key, or null: absent and null mean the same to the `tokenizers` library.
 inline const nlohmann::json& at_or_null(const nlohmann::json& object, const char* key) {
     static const nlohmann::json null;
     if (!object.is_object()) return null;
@@ -19,8 +19,8 @@ inline const nlohmann::json& at_or_null(const nlohmann::json& object, const char
     return found == object.end() ? null : *found;
 }
 
-// The "type" of a part such as the decoder: "none" when the part is absent. Older files have parts without the key,
-// which the `tokenizers` library tells by the other keys.
+// The "type" of a part such as the decoder: "none" if the part is absent. Older files have parts without "type"; the
+// `tokenizers` library recognizes them by their other keys.
 inline std::string type_of(const nlohmann::json& part) {
     if (part.is_null()) return "none";
     const nlohmann::json& type = at_or_null(part, "type");
@@ -37,13 +37,13 @@ inline std::string type_of(const nlohmann::json& part) {
 
 using formats::quote;
 
-// 'NFC', for messages.
+// The type in quotes, such as 'NFC', for messages.
 inline std::string shown_type(const nlohmann::json& part) {
     const std::string quoted = nlohmann::json(type_of(part)).dump(-1, ' ', true);
     return fmt::format("'{}'", std::string_view(quoted).substr(1, std::min<std::size_t>(quoted.size() - 2, 40)));
 }
 
-// true or false; `otherwise` when it is absent.
+// true or false; `otherwise` if the flag is absent.
 inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwise, const std::string& what) {
     const nlohmann::json& flag = at_or_null(object, key);
     check<BadInput>(flag.is_null() || flag.is_boolean(), "{}: {} must be true or false, got {}", what, key,
@@ -51,8 +51,8 @@ inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwis
     return flag.is_null() ? otherwise : flag.get<bool>();
 }
 
-// The text of a post_processor that is a template of the text and nothing else: transformers puts one into every
-// tokenizer that it saves.
+// Whether a post_processor is a template of only the text: transformers puts such a template into every tokenizer that
+// it saves.
 inline bool is_empty_template(const nlohmann::json& post_processor) {
     static const auto text_alone = nlohmann::json::array({{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}});
     return type_of(post_processor) == "TemplateProcessing" && at_or_null(post_processor, "single") == text_alone;

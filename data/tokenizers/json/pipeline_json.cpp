@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_steps = 32, max_refusals = 8;
 
-// Calls each(step) for the steps of a part: itself, or those of a Sequence, also of Sequences in it.
+// Calls each(step) for the part itself or, for a Sequence, for its steps, nested Sequences included.
 void for_each_step(const json& part, const char* list, const std::function<void(const json&)>& each) {
     std::size_t steps = 0;
     const std::function<void(const json&)> visit = [&](const json& step) {
@@ -49,7 +49,7 @@ bool required_flag(const json& part, const char* key) {
     return part[key].get<bool>();
 }
 
-// {"String": text} or {"Regex": pattern}; one that cannot be used is refused.
+// Reads {"String": text} or {"Regex": pattern}; refuses a pattern that cannot be used.
 PatternSpec pattern_at(const json& part, Refusals& refusals) {
     const json &pattern = at_or_null(part, "pattern"), &regex = at_or_null(pattern, "Regex"),
                &text = at_or_null(pattern, "String");
@@ -73,7 +73,7 @@ SplitBehavior behavior_at(const json& part, SplitBehavior otherwise) {
     return *behavior;
 }
 
-// Older files have add_prefix_space instead.
+// Older files have add_prefix_space instead of prepend_scheme.
 PrependScheme scheme_at(const json& part) {
     const json &name = at_or_null(part, "prepend_scheme"), &prefix = at_or_null(part, "add_prefix_space");
     const auto scheme = name.is_string() ? find_named<PrependScheme>(name.get<std::string>()) : std::nullopt;
@@ -165,7 +165,7 @@ PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
 void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
     for_each_step(part, "processors", [&](const json& step) {
         const std::string type = type_of(step);
-        if (type == "ByteLevel") return;  // it sets offsets, which nothing here has
+        if (type == "ByteLevel") return;  // it only sets offsets, which Inkling does not use
         if (type != "TemplateProcessing") return refusals.add("post_processor of type " + shown_type(step));
         const json &single = at_or_null(step, "single"), &marks = at_or_null(step, "special_tokens");
         check<BadInput>(single.is_array() && single.size() <= max_steps,

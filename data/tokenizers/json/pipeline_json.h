@@ -1,5 +1,5 @@
-// The parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder, read and
-// written. What is not supported is collected, so that a file is refused with all of it at once:
+// Reads and writes the parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder.
+// Unsupported settings are collected, so that the error for a file lists all of them:
 //   Refusals refusals;
 //   spec.normalizer = read_normalizer(root["normalizer"], refusals);
 //   refusals.raise("tokenizer.json");   // BadInput: tokenizer.json: not supported: normalizer of type 'NFKC'; ...
@@ -16,7 +16,7 @@ namespace inkling::data {
 class Refusals {
   public:
     void add(const std::string& what);
-    void raise(const std::string& name) const;  // throws BadInput if there are any
+    void raise(const std::string& name) const;  // throws BadInput if add() was called
 
   private:
     std::vector<std::string> all_;

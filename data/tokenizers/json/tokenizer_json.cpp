@@ -27,7 +27,7 @@ void refuse_part(const json& root, const char* key, const std::string& what) {
     check<BadInput>(part.is_null(), "{}: a character tokenizer has no {}, got type '{}'", what, key, type_of(part));
 }
 
-// <0x00> to <0xFF>, as `tokenizers` reads them; else no byte.
+// <0x00> to <0xFF>, as `tokenizers` reads them; other tokens are no bytes.
 std::optional<char32_t> byte_of(const std::string& token) {
     if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
     unsigned byte = 0;
@@ -37,7 +37,7 @@ std::optional<char32_t> byte_of(const std::string& token) {
     return byte;
 }
 
-// {"a": 0, "b": 1, "<0x00>": 2} to characters by id.
+// Converts {"a": 0, "b": 1, "<0x00>": 2} to characters by id.
 std::vector<char32_t> characters_by_id(const json& vocab, bool byte_fallback, const std::string& what) {
     std::vector<char32_t> characters(vocab.size(), formats::invalid_code_point);
     for (const auto& [token, id] : vocab.items()) {
@@ -55,7 +55,7 @@ std::vector<char32_t> characters_by_id(const json& vocab, bool byte_fallback, co
     return characters;
 }
 
-// A BPE model without merges and without anything that would change the text before or after it.
+// Reads a BPE model without merges and without steps that change the text before or after it.
 std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model, const std::string& what) {
     for (const char* part : {"normalizer", "pre_tokenizer"}) refuse_part(root, part, what);
     if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
@@ -83,7 +83,7 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
         what, [&] { return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], bytes, what)); });
 }
 
-// Patterns are compiled as the tokenizer is made: names the file in what goes wrong there.
+// The constructor compiles patterns; an error there names the file.
 std::unique_ptr<Tokenizer> make_bpe(const std::string& what, BpeSpec spec) {
     return formats::named(what, [&] { return std::make_unique<BpeTokenizer>(std::move(spec)); });
 }

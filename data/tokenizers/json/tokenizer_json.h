@@ -1,6 +1,6 @@
 // Opens a tokenizer.json of the Hugging Face `tokenizers` library, characters or byte-level BPE, or a folder with one:
 //   std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder);
-// Read strictly: what Inkling cannot do exactly as that library does is refused by name, never approximated.
+// Reading is strict: an error names what Inkling cannot do exactly like that library; nothing is approximated.
 #pragma once
 
 #include <filesystem>

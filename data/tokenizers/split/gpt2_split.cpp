@@ -27,7 +27,7 @@ constexpr std::array<Kind, 256> kinds = [] {
 
 Kind kind(char c) { return kinds[static_cast<unsigned char>(c)]; }
 
-// 's 't 're 've 'm 'll 'd after text[at] == '\'': the length, or 0.
+// The length of 's 't 're 've 'm 'll 'd at text[at] == '\'', or 0.
 std::size_t contraction(std::string_view text, std::size_t at) {
     if (at + 1 >= text.size()) return 0;
     const char c = text[at + 1], next = at + 2 < text.size() ? text[at + 2] : '\0';
@@ -44,12 +44,12 @@ std::size_t gpt2_ascii_piece_end(std::string_view text, std::size_t at) {
     }
     std::size_t end = at;
     Kind first = kind(text[at]);
-    if (text[at] == ' ' && at + 1 < size && kind(text[at + 1]) != kSpace) first = kind(text[++end]);  // " ?" of a run
+    if (text[at] == ' ' && at + 1 < size && kind(text[at + 1]) != kSpace) first = kind(text[++end]);  // the " ?"
     if (first == kBeyondAscii) return 0;
     for (++end; end < size && kind(text[end]) == first;) ++end;
     if (end == size) return end;
     if (kind(text[end]) == kBeyondAscii) return 0;
-    // White space before something else keeps its last character for that: \s+(?!\S)
+    // White space leaves its last character to a piece that follows: \s+(?!\S)
     return first == kSpace && end - at > 1 ? end - 1 : end;
 }
 

@@ -26,7 +26,7 @@ Pattern::Scan::Scan(const Pattern& pattern) : spec_(pattern.spec_) {
     if (pattern.regex_) regex_.emplace(*pattern.regex_);
 }
 
-// Enough for a pattern of which every part is tried at every byte, and 64 steps per byte for backtracking.
+// Allows each part of the pattern to be tried at every byte, plus 64 steps per byte for backtracking.
 void Pattern::Scan::allow(std::size_t text_size) {
     constexpr std::size_t max_parts = 1000, per_byte = 64, min_bytes = 16;
     if (regex_) regex_->allow((per_byte + std::min(spec_.text.size(), max_parts)) * (text_size + min_bytes));

@@ -1,4 +1,4 @@
-// What a step of a tokenizer looks for in a text: another text, or a regular expression.
+// The search pattern of a tokenizer step: a literal text or a regular expression.
 //   const Pattern digits({R"(\p{N}+)"});
 //   Pattern::Scan scan(digits);                           // one per thread
 //   scan.allow(text.size());                              // see regex.h; before each text
@@ -15,16 +15,16 @@ namespace inkling::data {
 
 struct PatternSpec {
     std::string text;      // never empty
-    bool literal = false;  // a text to look for, not a regular expression
+    bool literal = false;  // false: a regular expression
     bool operator==(const PatternSpec&) const = default;
 };
 
 class Pattern {
   public:
-    // In the dialect of tokenizer.json (split_dialect.h). Throws BadInput for a pattern that is not supported.
+    // `spec` is in the dialect of tokenizer.json (to_pcre2.h). Throws BadInput for an unsupported pattern.
     explicit Pattern(PatternSpec spec);
 
-    // One of the project's own, in PCRE2's dialect: it needs few steps on any text.
+    // A pattern of Inkling's own, in PCRE2's dialect, which needs few steps on any text.
     static Pattern known(const std::string& pcre2);
 
     class Scan {

@@ -17,7 +17,7 @@ std::string range(char32_t first, char32_t last) {
     return fmt::format("\\x{{{:X}}}-\\x{{{:X}}}", static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
 }
 
-// Punctuation is ASCII's, symbols among it, and Unicode's as of version 8: what came later is left out.
+// Punctuation is ASCII's, symbols included, and Unicode's as of version 8, without later additions.
 std::string punctuation() {
     std::string newer =
         R"(\x{61D}\x{9FD}\x{A76}\x{C77}\x{C84}\x{1B7D}\x{1B7E}\x{2E43}-\x{2E49}\x{2E4A}-\x{2E4F}\x{2E52}-\x{2E5D})"
@@ -32,7 +32,7 @@ std::string punctuation() {
 
 Pattern pattern_of(const SplitStep& step) {
     switch (step.kind) {
-        case SplitStep::Kind::digits:  // with those of Unicode 17
+        case SplitStep::Kind::digits:  // Unicode 17's included
             return Pattern::known(pcre2_pattern(R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"));
         case SplitStep::Kind::punctuation:
             return Pattern::known(punctuation());
@@ -137,7 +137,7 @@ void PreTokenizer::Scan::byte_level(std::string_view text, std::size_t stage, Pl
     gpt2_ ? gpt2_pieces(text, next) : next(text);
 }
 
-// Pieces are joined as they come: of one that is waiting and the one after it, by whether each is a match.
+// Joins neighbouring pieces in order; whether the waiting piece and the next one are matches decides.
 void PreTokenizer::Scan::cut(std::string_view text, Pattern::Scan& matches, SplitBehavior behavior, bool invert,
                              const TakePiece& take) {
     const auto joined = [behavior](bool waiting, bool next) {

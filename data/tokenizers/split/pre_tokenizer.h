@@ -81,7 +81,7 @@ struct PreTokenizerSpec {
     std::vector<PreTokenizerStep> steps = {ByteLevelStep{}};
     bool operator==(const PreTokenizerSpec&) const = default;
 
-    const ByteLevelStep* byte_level() const;  // null: the pieces are characters
+    const ByteLevelStep* byte_level() const;  // null: pieces consist of characters
 };
 
 class PreTokenizer {
@@ -107,7 +107,7 @@ class PreTokenizer {
       private:
         using TakePiece = std::function<void(std::string_view)>;
         struct Place {
-            bool begins, first;  // where a piece begins what is split, and a whole text
+            bool begins, first;  // whether a piece begins the text to split, and a whole text
         };
         void step(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
         void split(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
@@ -127,8 +127,8 @@ class PreTokenizer {
     PreTokenizerSpec spec_;
     std::optional<Regex> gpt2_;
     std::vector<std::optional<Pattern>> patterns_;
-    bool plain_ = false;    // GPT-2's pattern and nothing else
-    bool letters_ = false;  // there are steps after ByteLevel, which see byte letters
+    bool plain_ = false;    // only GPT-2's pattern
+    bool letters_ = false;  // steps follow ByteLevel and see byte letters
 };
 
 template <class Take>
@@ -138,7 +138,7 @@ void PreTokenizer::Scan::pieces(std::string_view text, bool first, const Take& t
     const TakePiece each = [&](std::string_view piece) { take(piece); };
     for (std::size_t done = 0; done < text.size();) {
         const std::string_view rest = text.substr(done), run = rest.substr(0, formats::find_invalid_utf8(rest));
-        if (run.empty()) {  // and no pattern sees it: they are for UTF-8 alone
+        if (run.empty()) {  // patterns do not see it: they need UTF-8
             take(text.substr(done++, 1));
             continue;
         }

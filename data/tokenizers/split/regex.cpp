@@ -20,11 +20,11 @@ std::string message_of(int error) {
 
 struct Work {
     std::uint64_t left = 0, allowed = 0;
-    std::size_t place = 0;  // in the text, at the last step
+    std::size_t place = 0;  // position in the text at the last step
 };
 
-// PCRE2 calls this before each part of the pattern that it tries, which bounds the time between two calls by the bytes
-// that it went over. (Its own limits are for each place of the text anew, and leave out what runs over a class.)
+// PCRE2 calls this before each part of the pattern that it tries. The bytes passed between two calls bound the time
+// between them. (PCRE2's own limits restart at each position of the text and do not count runs over a class.)
 int count_step(pcre2_callout_block* block, void* data) {
     Work& work = *static_cast<Work*>(data);
     const std::size_t place = block->current_position;
@@ -48,7 +48,7 @@ Regex::Regex(const std::string& pattern, Steps steps) : counted_(steps == Steps:
     std::uint32_t empty = 0;
     pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
     check<BadInput>(empty == 0, "the pattern can match the empty text");
-    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is no compiler, PCRE2 interprets
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // without JIT support, PCRE2 interprets
 }
 
 int Regex::unicode_version() {
@@ -91,7 +91,7 @@ std::optional<Regex::Match> Regex::Scan::find(std::string_view text, std::size_t
     };
     int result = attempt();
     if (result == PCRE2_ERROR_JIT_STACKLIMIT && !s.stack) {
-        s.stack = pcre2_jit_stack_create(64 * 1024, 256 * 1024 * 1024, nullptr);  // taken as it is touched
+        s.stack = pcre2_jit_stack_create(64 * 1024, 256 * 1024 * 1024, nullptr);  // allocated when touched
         pcre2_jit_stack_assign(s.context, nullptr, s.stack);
         result = attempt();
     }

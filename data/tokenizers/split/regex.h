@@ -42,8 +42,8 @@ class Regex {
         // left.
         std::optional<Match> find(std::string_view text, std::size_t from);
 
-        // Sets the steps left for a counted pattern; 0 at first. A step is one part of the pattern tried, or one byte
-        // passed.
+        // Sets the steps left for a counted pattern; initially 0. Each part of the pattern tried, and each byte passed,
+        // is a step.
         void allow(std::uint64_t steps);
 
       private:

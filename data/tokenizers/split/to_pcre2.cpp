@@ -11,7 +11,7 @@ namespace inkling::data {
 
 namespace {
 
-// White_Space of Unicode: what \s is there. PCRE2's own adds U+180E.
+// Unicode's White_Space, which is \s in Oniguruma. PCRE2's \s adds U+180E.
 constexpr std::string_view white_space = R"(\t-\r\x{85}\p{Z})";
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
@@ -35,7 +35,7 @@ class Translation {
                 group();
             } else if (c == '{') {
                 repeat();
-            } else if (c == '$') {  // the end of a line, not of the text alone
+            } else if (c == '$') {  // in Oniguruma, the end of each line, not only of the text
                 result_ += "(?m:$)";
                 ++at_;
             } else {
@@ -84,7 +84,7 @@ class Translation {
         }
     }
 
-    // \p{L}, \p{Lu}: general categories alone, which both know by the same names.
+    // \p{L}, \p{Lu}: only general categories, which have the same names in both.
     void property(bool negated) {
         const std::size_t end = std::min(pattern_.find('}', at_), pattern_.size());
         const std::string_view name = pattern_.substr(at_, end - at_).substr(2);  // "{Lu"
@@ -125,7 +125,7 @@ class Translation {
         take(1);
     }
 
-    // {n}, {n,}, {n,m}. A + after it makes it possessive for the one and repeats it for the other.
+    // {n}, {n,}, {n,m}. A + after it makes it possessive in PCRE2 and repeats it in Oniguruma.
     void repeat() {
         const std::size_t end = pattern_.find('}', at_);
         require(end != std::string_view::npos, "a '{' without its '}'");
