@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Open MPI's mpirun; MPICH's, whose protocol others speak, too.
+// Variables of Open MPI's mpirun, and of MPICH's, which others also set.
 constexpr std::initializer_list<const char*> kCounts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 constexpr std::initializer_list<const char*> kRanks = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
 
@@ -42,7 +42,7 @@ fs::path find_module() {
 }  // namespace
 
 std::size_t launched_count() {
-    // srun says how many there are to its own tasks alone; which of them has MPI, PMIX_RANK tells
+    // srun sets the number of tasks only for its own tasks; PMIX_RANK tells whether a task uses MPI
     const std::size_t tasks = std::getenv("PMIX_RANK") ? number({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, 1) : 1;
     return number(kCounts, tasks);
 }

@@ -1,4 +1,4 @@
-// Whether mpirun started this program, and the processes that it started.
+// Detects whether mpirun started this program, and joins the processes that it started.
 //   if (Processes* all = start_processes()) ...
 #pragma once
 
@@ -6,15 +6,15 @@
 
 namespace inkling::distributed {
 
-// How many processes mpirun, or srun with MPI, says that there are; 1: this one is alone, or nobody says.
+// The number of processes according to mpirun, or to srun with MPI; 1 if this process is alone or neither tells.
 std::size_t launched_count();
 std::size_t launched_rank();
 
-// Loads MPI and joins the others. Null when this process is alone: then nothing is loaded. Throws Error.
+// Loads MPI and joins the other processes. Returns null, and loads nothing, if this process is alone. Throws Error.
 Processes* start_processes();
 
-// All have come to the end, and this one is to return `code`: it does, even if another is killed just now, for which
-// MPI would wait.
+// Ends MPI after all processes have finished. If MPI waits for a process that was just killed, this process exits with
+// `code` after 3 seconds.
 void finish_processes(int code);
 
 }  // namespace inkling::distributed

@@ -6,7 +6,7 @@
 namespace inkling::distributed {
 namespace {
 
-constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes of a message
+constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes per message
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // The processes that train one model together, and the few collective operations that a step needs. Gathers and
-// broadcasts are MPI's own; sums are made of point-to-point messages, so that no library adds floats in its own order.
+// broadcasts are MPI's own; sums use point-to-point messages, so that no library adds floats in its own order.
 //   Processes* all = start_processes();                  // launch.h; null: a single process
 //   const std::vector<double> losses = all->gather_all(own);
-// All processes call collective operations in the same order. A decision that depends on a clock or a signal is
-// made by one process and sent to the others.
+// All processes call collective operations in the same order. One process makes each decision that depends on a clock
+// or a signal, and sends it to the others.
 #pragma once
 
 #include <sched.h>
@@ -24,7 +24,7 @@ class Processes {
   public:
     virtual ~Processes() = default;
 
-    std::size_t rank = 0, count = 1;  // of this process; number of processes
+    std::size_t rank = 0, count = 1;  // rank of this process; number of processes
     std::size_t on_host = 1;          // processes on this host
     std::vector<std::string> hosts;   // host of each rank
     bool first() const { return rank == 0; }
@@ -34,11 +34,11 @@ class Processes {
     using Done = std::function<void()>;
     virtual void send(std::size_t to, int tag, const void* data, std::size_t bytes, Done done) = 0;
     virtual void receive(std::size_t from, int tag, void* data, std::size_t bytes, Done done) = 0;
-    virtual bool progress() = 0;  // calls `done` of finished messages; true if any was
+    virtual bool progress() = 0;  // calls `done` of finished messages; true if any has finished
     // Waits until condition() holds. Ends the program if another process is gone.
     void wait(const std::function<bool()>& condition);
 
-    // Reports that this process cannot go on; rank 0 tells the user, and all processes exit with this code.
+    // Reports that this process cannot continue; rank 0 tells the user, and all processes exit with this code.
     [[noreturn]] virtual void fail(const std::string& why, int code) = 0;
     virtual void finish() = 0;  // all processes are done
 
@@ -63,13 +63,13 @@ class Processes {
     static constexpr int kFirstFreeTag = 16;
 
   private:
-    // Bytes [begins[i], begins[i + 1]) of `all` are of process i, its own in place before.
+    // Bytes [begins[i], begins[i + 1]) of `all` belong to process i. Each process fills its own before the call.
     virtual void gather(std::byte* all, const std::vector<std::size_t>& begins) = 0;
-    virtual void send_to_all(char* data, std::size_t bytes) = 0;  // those of rank 0
+    virtual void send_to_all(char* data, std::size_t bytes) = 0;  // sends rank 0's data
 };
 
-// A message between computers takes at least 50 microseconds. A process that waits for many times as long sleeps, so
-// that others can use the processor. Inline, because inkling-mpi.so links nothing of the library.
+// A message between computers takes at least 50 microseconds. A process that waits many times as long sleeps, so that
+// others can use the processor. Inline, because inkling-mpi.so does not link the library.
 inline void Processes::wait(const std::function<bool()>& condition) {
     constexpr double kSpin = 0.0005, kYield = 0.005;
     double since = 0;
@@ -98,7 +98,7 @@ T of_first(Processes* all, const T& own) {
     return all ? all->of_first(own) : own;
 }
 
-// Those of this program, which launch.h starts and owns here; null: this process is alone.
+// The processes of this program, which launch.h starts and stores here; null: this process is alone.
 std::unique_ptr<Processes>& started_processes();
 inline Processes* processes() { return started_processes().get(); }
 

@@ -12,9 +12,9 @@ namespace inkling::distributed {
 namespace {
 
 constexpr double kTick = 0.1;  // seconds
-// A network that is away for 3 seconds is used again up to 3 more seconds later: TCP waits twice as long each time.
+// After a network outage of 3 seconds, TCP sends again up to 3 seconds later: it doubles its wait each time.
 constexpr double kSilent = 8;
-constexpr double kGrace = 0.3;  // for the first process to fail as the others did, and say so itself
+constexpr double kGrace = 0.3;  // time for the first process to fail for the same reason and report it itself
 constexpr const char* kGoOn = ": the last checkpoint is intact: continue from it with --resume auto";
 
 void say(const std::string& text) {
@@ -40,7 +40,7 @@ void MpiGuard::fail(const std::string& why, int code) {
     }
     failed_ = true;
     if (!first()) tell(peers_.front(), Kind::failed, code, static_cast<int>(rank_), why);
-    std::this_thread::sleep_for(std::chrono::seconds(3));  // until the first process ends all
+    std::this_thread::sleep_for(std::chrono::seconds(3));  // the first process ends all before that
     _exit(code);
 }
 
@@ -72,7 +72,7 @@ void MpiGuard::listen(Peer& peer) {
     MPI_Irecv(&peer.in, sizeof peer.in, MPI_BYTE, peer.rank, 1, notes_, &peer.listening);
 }
 
-// Sends, unless the message before is still on its way after a second.
+// Sends a note. Gives up if the previous one is still on its way: beats at once, other notes after a second.
 void MpiGuard::tell(Peer& peer, Kind kind, int code, int who, const std::string& text) {
     for (int tries = 0; tries < 100; ++tries) {
         {
@@ -106,7 +106,7 @@ void MpiGuard::watch() {
     while (!finished_) {
         std::this_thread::sleep_for(std::chrono::duration<double>(kTick));
         const double since = seconds_now() - ticked_;
-        // a process that was stopped for a while has not listened
+        // a process that was stopped for a while could not listen, so its peers' silence counts less
         const double passed = std::min(2 * kTick, since);
         stopped_ = since > kSilent ? kSilent : std::max(0.0, stopped_ - passed);
         ticked_ = seconds_now();
@@ -141,7 +141,7 @@ void MpiGuard::take(const Note& note) {
 }
 
 void MpiGuard::lose(int who) {
-    if (failed_.exchange(true)) return;  // it is being said
+    if (failed_.exchange(true)) return;  // already being reported
     const bool to_first = !first() && who != 0;
     if (to_first) {
         tell(peers_.front(), Kind::lost, 1, who, "");
@@ -152,14 +152,15 @@ void MpiGuard::lose(int who) {
     end(1);
 }
 
-// The lowest on this computer but for the lost one, unless the others have lost this process and say so.
+// Whether this process reports the loss: it has the lowest rank on this computer apart from the lost process, and was
+// not itself stopped, in which case the others report it as lost.
 bool MpiGuard::speaks(int lost) const {
     for (std::size_t i = 0; i < rank_; ++i)
         if (static_cast<int>(i) != lost && pids_[i] != 0 && kill(pids_[i], 0) == 0) return false;
     return !was_stopped();
 }
 
-// For so long, a moment ago, that the others have stopped waiting.
+// Whether this process was just stopped for so long that the others have given up on it.
 bool MpiGuard::was_stopped() const { return stopped_ > 0 || seconds_now() - ticked_ > kSilent; }
 
 // Ends all processes with this code. After an _exit(), MPICH's mpiexec would kill the others and take their code.

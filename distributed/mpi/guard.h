@@ -1,9 +1,9 @@
-// Watches over the processes of a run. Ten times a second a thread of each looks at the others: all send the first
-// process a note every second, and it sends them one. A process that is silent for kSilent seconds, or has ended on
-// this computer, ends all: MPI itself would wait for it for minutes.
+// Watches over the processes of a run. A thread of each process checks the others ten times a second. Every second, the
+// first process sends a note to all others, and they send one to it. If a process is silent for kSilent seconds, or has
+// ended on this computer, the whole run ends: MPI itself would wait for minutes.
 #pragma once
 
-#define OMPI_SKIP_MPICXX 1  // the C interface alone
+#define OMPI_SKIP_MPICXX 1  // only the C interface
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 #include <sys/types.h>
@@ -20,13 +20,13 @@ namespace inkling::distributed {
 
 class MpiGuard {
   public:
-    // Takes the communicator. `pids` are those of the processes on this computer, and 0 elsewhere. The MPI calls of all
-    // threads take turns by `mutex`.
+    // Owns the communicator. `pids` has the process ids on this computer, and 0 for other computers. `mutex` serializes
+    // the MPI calls of all threads.
     MpiGuard(MPI_Comm notes, std::size_t rank, std::vector<std::string> hosts, std::vector<pid_t> pids,
              std::recursive_mutex& mutex);
 
-    [[noreturn]] void fail(const std::string& why, int code);   // ends all processes; the first one says why
-    [[noreturn]] void fail_call(const std::string& mpi_error);  // a call of MPI failed: as a rule, a process is gone
+    [[noreturn]] void fail(const std::string& why, int code);   // ends all processes; the first reports why
+    [[noreturn]] void fail_call(const std::string& mpi_error);  // an MPI call failed: usually, a process is gone
     void finish();                                              // every process calls it after its last message
 
   private:
@@ -36,14 +36,14 @@ class MpiGuard {
         int code = 0, who = 0;
         char text[500] = {};
     };
-    // The first process has all others as peers; the others have the first.
+    // The peers of the first process are all others; the others have one peer, the first.
     struct Peer {
         static constexpr double kBeat = 1;  // seconds between notes
         int rank = 0;
         Note in, out;
         MPI_Request listening = MPI_REQUEST_NULL, sending = MPI_REQUEST_NULL;
         double silent = 0, since_beat = kBeat;
-        bool gone = false;  // it has said goodbye
+        bool gone = false;  // it has sent bye
     };
 
     bool first() const { return rank_ == 0; }
@@ -66,7 +66,7 @@ class MpiGuard {
     std::vector<Peer> peers_;
     Note heard_, failure_;
     double waiting_ = 0;
-    std::atomic<double> stopped_ = 0, ticked_ = seconds_now();  // seconds; of watch()
+    std::atomic<double> stopped_ = 0, ticked_ = seconds_now();  // seconds; written by watch()
     std::atomic<bool> finished_ = false, failed_ = false;
     std::thread thread_;
 };

@@ -1,5 +1,5 @@
-// Messages between the processes that mpirun has started. This folder speaks MPI, and no other. It is a module of its
-// own, which the program loads when mpirun starts it, so that alone it neither needs nor loads MPI.
+// Messages between the processes that mpirun has started. Only this folder uses MPI. It is a separate module that the
+// program loads when mpirun starts it, so that without mpirun the program neither needs nor loads MPI.
 #include <signal.h>
 #include <unistd.h>
 
@@ -99,7 +99,7 @@ class Mpi final : public Processes {
 
     void finish() override {
         if (!guard_) return;
-        collective("MPI_Ibarrier", [&](MPI_Request* r) { return MPI_Ibarrier(data_, r); });  // it may take minutes
+        collective("MPI_Ibarrier", [&](MPI_Request* r) { return MPI_Ibarrier(data_, r); });  // may take minutes
         guard_->finish();
         guard_.reset();
         MPI_Comm_free(&data_);
@@ -133,7 +133,7 @@ class Mpi final : public Processes {
         wait([&] { return done; });
     }
 
-    void keep(MPI_Request request, Done done) {  // until progress() finds that it is done
+    void keep(MPI_Request request, Done done) {  // until progress() finds it done
         open_.push_back(request);
         done_.push_back(std::move(done));
     }
@@ -159,7 +159,7 @@ class Mpi final : public Processes {
 }  // namespace
 }  // namespace inkling::distributed
 
-// Null, with the reason, when MPI does not start, or knows of this process alone.
+// Null, with the reason in *error, if MPI does not start, or knows only this process.
 extern "C" inkling::distributed::Processes* inkling_start_mpi(std::string* error) {
     int provided = 0, count = 1;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {

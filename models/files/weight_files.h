@@ -31,7 +31,7 @@ class WeightFiles {
 
     bool contains(const std::string& name) const { return gguf_ ? gguf_->contains(name) : holder(name) != nullptr; }
     WeightInfo info(const std::string& name) const;  // BadInput if missing
-    // Returns how many are not finite, as SafetensorsFile::read.
+    // Returns the number of values that are not finite, like SafetensorsFile::read.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
     // Rounded to nearest; from safetensors only tensors stored as bfloat16.
     std::uint64_t read(const std::string& name, BFloat16* out, std::uint64_t count) const;
@@ -45,23 +45,23 @@ class WeightFiles {
         if (gguf_)
             for (const auto& [name, tensor] : gguf_->tensors()) visit(info(name));
     }
-    std::uint64_t bytes() const;                                   // the size of all tensors
-    std::string_view type() const;                                 // the type of most numbers
-    bool quantized() const;                                        // most numbers are in GGUF's blocks
+    std::uint64_t bytes() const;                                   // size of all tensors
+    std::string_view type() const;                                 // type of most weights
+    bool quantized() const;                                        // whether most weights are in GGUF's blocks
     const formats::GgufFile* gguf() const { return gguf_.get(); }  // null: safetensors
 
-    std::filesystem::path path;  // of the file, or of the index: for messages
+    std::filesystem::path path;  // the file or the index, for messages
 
   private:
     void add_shards(const std::filesystem::path& folder);
     static WeightInfo weight_info(const formats::TensorInfo& info);
-    const formats::SafetensorsFile* holder(const std::string& name) const;  // null: there is no such tensor
-    const formats::SafetensorsFile& owner(const std::string& name) const;   // BadInput then
+    const formats::SafetensorsFile* holder(const std::string& name) const;  // null without the tensor
+    const formats::SafetensorsFile& owner(const std::string& name) const;   // BadInput without the tensor
 
-    std::unique_ptr<formats::SafetensorsFile> single_;  // or else:
+    std::unique_ptr<formats::SafetensorsFile> single_;  // set, or shards_, or gguf_
     std::map<std::string, std::unique_ptr<formats::SafetensorsFile>> shards_;
     std::map<std::string, const formats::SafetensorsFile*> shard_of_;  // by tensor
-    std::unique_ptr<formats::GgufFile> gguf_;                          // or else
+    std::unique_ptr<formats::GgufFile> gguf_;
 };
 
 }  // namespace inkling::models
