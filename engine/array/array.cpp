@@ -11,7 +11,7 @@
 
 namespace inkling {
 
-// Nearly every file copies, moves and destroys arrays: this is compiled here, once.
+// Nearly every file copies, moves and destroys arrays, so these functions are compiled once, here.
 template <class T>
 ConstArray<T>::ConstArray() : storage_(nullptr, 1) {}
 template <class T>
@@ -39,7 +39,7 @@ Array<T>::Array(const Shape& shape)
       }) {}
 template <class T>
 Array<T>::Array(const Shape& shape, T value) : Array(shape) {
-    // Memory lies where it is first written: of a large array, near the threads that will read their ranges of it.
+    // A page lies near the thread that first writes it. Threads fill the ranges of a large array that they will read.
     constexpr std::size_t kLarge = std::size_t{1} << 18;
     T* const to = this->data();
     parallel_for(
@@ -71,7 +71,7 @@ ConstArray<T> ConstArray<T>::contiguous() const {
 
 namespace {
 
-// row(to, step of to, from, step of from, n) for rows of dst and src.
+// Calls row(to, step of to, from, step of from, n) for rows of dst and src.
 template <class T>
 using PairRow = FunctionRef<void(T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n)>;
 
@@ -111,7 +111,7 @@ template <class T>
 Array<T>& Array<T>::operator=(const ConstArray<T>& values) && {
     return update(values, [](T, T value) { return value; });
 }
-// f for numbers. For BFloat16, which has no arithmetic, clang 14 compiles the operators too, though nobody can call
+// Applies f to numbers. BFloat16 has no arithmetic, but clang 14 compiles its operators, too, though nobody can call
 // them.
 template <class T, class F>
 static auto with_numbers(F f) {

@@ -93,7 +93,7 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     std::size_t dim(std::ptrdiff_t axis) const { return this->shape()[normalize_axis("dim", axis, rank())]; }
     bool is_contiguous() const;  // row-major without gaps
 
-    // Views; each throws when the request does not fit the shape.
+    // Views; each throws if the request does not fit the shape.
     ConstArray reshaped(const Shape& shape) const;  // a copy only when the strides do not allow a view
     ConstArray permuted(const Shape& axes) const;   // axis i of the result is axis axes[i] of this
     ConstArray transposed(std::ptrdiff_t a, std::ptrdiff_t b) const;

@@ -41,7 +41,7 @@ ConstArray<T> ConstArray<T>::reshaped(const Shape& shape) const {
     check(size_of(shape) == this->size(), "reshape: the number of elements must stay {}, got {} from {}", this->size(),
           shape, this->shape());
     if (is_contiguous()) return ConstArray(owner_, this->data(), shape, row_major_strides(shape));
-    // Not contiguous: a view exists when the elements of each group of axes that is merged or split are evenly spaced.
+    // Not contiguous: a view exists if the elements of each merged or split group of axes are evenly spaced.
     const Shape& old = this->shape();
     Strides strides(shape.size(), 0);
     std::size_t i = 0, j = 0;  // groups old[i..i2) and shape[j..j2) of equal size

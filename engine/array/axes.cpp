@@ -8,7 +8,7 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kChunk = 4096;  // elements of a long row that are summed at a time, whatever the threads
+constexpr std::size_t kChunk = 4096;  // a long row is summed in chunks of this size, for any number of threads
 
 template <class T>
 T sum_row(const T* row, std::size_t n) {
@@ -18,8 +18,8 @@ T sum_row(const T* row, std::size_t n) {
 }
 
 // Sums the rows of (rows, width). Many rows are summed in chunks of a fixed number of rows, each chunk by one
-// thread, most likely the one that wrote it. Of few rows, each thread sums columns of its own. Either way rows are
-// added in order.
+// thread, most likely the thread that wrote it. With few rows, each thread sums its own columns. In both cases rows
+// are added in order.
 template <class T>
 Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     constexpr std::size_t kRows = 64;

@@ -39,7 +39,7 @@ Array<float> widen(const ConstArray<BFloat16>& h) {
 }
 
 Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_sums) {
-    constexpr std::size_t kRows = 64;  // whose sums are added at a time, whatever the threads
+    constexpr std::size_t kRows = 64;  // rows per partial sum, for any number of threads
     const std::size_t rows = x.dim(0), columns = x.dim(1), chunks = (rows + kRows - 1) / kRows;
     profile::count_bytes(static_cast<double>(6 * x.size()));
     Array<BFloat16> y(x.shape());

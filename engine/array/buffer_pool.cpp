@@ -38,7 +38,7 @@ std::size_t class_bytes(std::size_t index) {
     return ((std::size_t{1} << octave) + steps * (std::size_t{1} << (octave - 2))) * kSmallest;
 }
 
-// A free buffer holds the address of the next one of its size, so that giving one back takes no memory.
+// A free buffer holds the address of the next free buffer of its size, so that returning a buffer takes no memory.
 struct FreeBuffer {
     FreeBuffer* next;
 };
@@ -49,13 +49,13 @@ struct Pool {
     PoolStatistics statistics;
 };
 
-// Never destroyed: buffers held by static objects may come back after main has ended.
+// Never destroyed: static objects may return buffers after main has ended.
 Pool& pool() {
     static Pool* const instance = new Pool;
     return *instance;
 }
 
-// Memory of so many bytes, from the pool or the system.
+// Takes at least this many bytes from the pool or the system.
 void* take_memory(std::size_t bytes, std::size_t& capacity) {
     if (bytes > (std::size_t{1} << 56)) throw OutOfMemory(bytes);
     const std::size_t index = size_class(bytes);
@@ -80,13 +80,13 @@ void* take_memory(std::size_t bytes, std::size_t& capacity) {
     const std::size_t alignment = huge ? kHugePage : kSmallest;
     const std::size_t whole = (capacity + alignment - 1) / alignment * alignment;
     void* data = std::aligned_alloc(alignment, whole);
-    if (!data) {  // what is kept for later may be enough
+    if (!data) {  // the cached buffers may be enough
         release_cached_buffers();
         data = std::aligned_alloc(alignment, whole);
     }
     if (!data) throw OutOfMemory(bytes);
-    // Of whole huge pages only: one that reaches behind the end would cost memory that nobody uses.
-    if (huge) madvise(data, capacity / kHugePage * kHugePage, MADV_HUGEPAGE);  // a refusal changes nothing but speed
+    // Only whole huge pages: a page that extends past the end would waste memory.
+    if (huge) madvise(data, capacity / kHugePage * kHugePage, MADV_HUGEPAGE);  // a refusal only costs speed
     const std::lock_guard lock(p.mutex);
     hand_out(true);
     return data;
@@ -153,7 +153,7 @@ void release_cached_buffers() {
         while (list) std::free(std::exchange(list, list->next));
     }
     p.statistics.bytes_cached = 0;
-    malloc_trim(0);  // free() keeps what is below its threshold, which large blocks raise
+    malloc_trim(0);  // free() keeps blocks below its threshold, which large blocks raise
 }
 
 }  // namespace inkling

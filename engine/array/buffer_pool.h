@@ -20,7 +20,7 @@ struct Buffer {
     Buffer& operator=(const Buffer&) = delete;
 
     void* data = nullptr;
-    std::size_t capacity = 0;  // bytes, at least what was asked for
+    std::size_t capacity = 0;  // bytes, at least the requested size
     std::atomic<std::uint32_t> version = 0;
     std::shared_ptr<void> keeper = nullptr;
 };

@@ -8,9 +8,9 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kSmallWork = 1 << 16;  // multiply-adds that packing and a second thread would not pay for
+constexpr std::size_t kSmallWork = 1 << 16;  // multiply-adds below which packing and a second thread do not pay
 
-// Throws when the shapes do not fit.
+// Throws if the shapes do not fit.
 template <class A, class B, class T>
 kernels::GemmShape shape_of(const ConstArray<A>& a, const ConstArray<B>& b, const Array<T>& c) {
     check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),

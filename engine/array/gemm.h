@@ -8,7 +8,7 @@ namespace inkling {
 
 struct GemmOptions {
     bool accumulate = false;  // C += A B
-    bool round = false;       // float operands are rounded to bfloat16 as they are packed
+    bool round = false;       // packing rounds float operands to bfloat16
 };
 
 // a (..., M, K), b (..., K, N), c (..., M, N); the leading axes broadcast to c's. Adds `bias` (N) to every row, if it

@@ -20,7 +20,7 @@ CpuKind cpu_kind() {
         return CpuKind::avx2;
     return __builtin_cpu_supports("avx512bf16") ? CpuKind::avx512_bf16 : CpuKind::avx512;
 #else
-    return library_kind();  // what it is compiled for runs on every CPU of the family
+    return library_kind();  // every CPU of the family runs the compiled instructions
 #endif
 }
 

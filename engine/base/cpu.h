@@ -1,5 +1,5 @@
-// Which instructions the library uses: those it was built for, as far as the CPU has them. Packages hold one library
-// for AVX2 and one for AVX-512; the system's loader picks one, and this file decides about bfloat16 products.
+// Decides which instructions the library uses: those it was built for and the CPU has. Packages hold one library for
+// AVX2 and one for AVX-512; the system's loader picks one, and this file decides about bfloat16 products.
 //   INKLING_CPU=avx512 inkling bench      # uses less than the CPU has: avx2, avx512 or avx512-bf16
 #pragma once
 

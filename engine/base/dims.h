@@ -1,5 +1,5 @@
-// Shapes and strides. Dims<T> is one number for each axis of an array, at most 16. The numbers are stored inside the
-// object, so a copy allocates nothing. It is a sequence as xtensor requires it of a shape.
+// Shapes and strides. Dims<T> is one number for each axis of an array, at most eight. The numbers are stored inside the
+// object, so a copy allocates nothing. It meets xtensor's requirements for a shape.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Dims {
 
     Dims() = default;
     Dims(const Dims& other) { *this = other; }
-    Dims& operator=(const Dims& other) {  // most arrays have at most four axes: half as much is copied
+    Dims& operator=(const Dims& other) {  // most arrays have at most four axes: this copies half as much
         size_ = other.size_;
         std::copy_n(other.values_, 4, values_);
         if (size_ > 4) std::copy_n(other.values_ + 4, kMaxRank - 4, values_ + 4);
@@ -49,7 +49,7 @@ class Dims {
         set_size(static_cast<std::size_t>(std::distance(first, last)));
         std::transform(first, last, values_, [](auto x) { return static_cast<T>(x); });
     }
-    void resize(std::size_t n, T value = {}) {  // new ones get the value
+    void resize(std::size_t n, T value = {}) {  // new elements get the value
         const std::size_t old = size_;
         set_size(n);
         if (n > old) std::fill(values_ + old, values_ + n, value);
@@ -108,12 +108,12 @@ std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
 std::string to_string(const Shape& shape);  // "(2, 3)"
 Strides row_major_strides(const Shape& shape);
 
-// The axis counted from the front; a negative one counts from the back. Throws when there is no such axis.
+// The axis counted from the front; a negative axis counts from the back. Throws if the axis does not exist.
 std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank);
 
 }  // namespace inkling
 
-// "{}" of a shape. The work is done in dims.cpp, so that files which print shapes compile no formatting of their own.
+// Formats a shape for "{}". dims.cpp does the work, so that files that print shapes compile no formatting themselves.
 template <>
 struct fmt::formatter<inkling::Shape> {
     constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }

@@ -1,7 +1,7 @@
 // A thread's floating-point mode: rounding, and whether subnormal numbers count as zero (FTZ and DAZ, which programs
 // built with -ffast-math turn on).
-//   const StandardNumbers scope;   // round to nearest, keep subnormals, to the end of the scope: the same results in
-//                                  // every program
+//   const StandardNumbers scope;   // rounds to nearest and keeps subnormals until the end of the scope, so that
+//                                  // results are the same in every program
 // parallel_for() gives its threads the mode of the calling thread.
 #pragma once
 
@@ -29,7 +29,7 @@ struct FloatControl {
         return word;
     }
     static void write(Word word) { asm volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
-#else  // other CPUs: rounding alone
+#else  // other CPUs: only rounding
     using Word = int;
     static constexpr Word kStandard = FE_TONEAREST, kFlush = 0, kFlags = 0;
     static Word read() { return std::fegetround(); }

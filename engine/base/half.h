@@ -1,5 +1,5 @@
 // 16-bit floats, and float32: bfloat16 (8 exponent bits, 7 of fraction) and f16 (IEEE half: 5 and 10).
-// Widening is exact for every pattern. Narrowing rounds to nearest, ties to even; what is too large becomes infinity.
+// Widening is exact for every pattern. Narrowing rounds to nearest, ties to even; too large numbers become infinity.
 // A NaN keeps its sign and leading payload bits, so narrow(widen(x)) == x for all 65,536 patterns.
 //   std::uint16_t h = f32_to_f16(0.1f);   float x = f16_to_f32(h);
 #pragma once
@@ -19,7 +19,7 @@ inline float widen(BFloat16 h) { return std::bit_cast<float>(static_cast<std::ui
 inline BFloat16 round_to_bfloat16(float x) {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    const std::uint32_t top = bits >> 16;  // of a NaN: its payload stays, and is never 0, which would be infinity
+    const std::uint32_t top = bits >> 16;  // a NaN keeps its payload, which must not be 0: that would be infinity
     const std::uint32_t nan = (top & 0x7fu) != 0 ? top : top | 0x40u;
     return {static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded)};
 }

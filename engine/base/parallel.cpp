@@ -16,7 +16,7 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t 
     if (threads <= 1) return body(0, n);
     const std::size_t units = (n + unit - 1) / unit;
     std::exception_ptr error;
-    std::size_t failed_at = n;  // where the range begins that threw it
+    std::size_t failed_at = n;  // the begin of the range that threw the error
     const FloatMode mode = FloatMode::current();
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
@@ -26,9 +26,9 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t 
         const std::size_t begin = units * me / all * unit, end = std::min(n, units * (me + 1) / all * unit);
         try {
             if (begin < end) body(begin, end);
-        } catch (...) {  // an exception must not leave a parallel region: it is thrown again after it
+        } catch (...) {  // an exception must not leave a parallel region: it is rethrown after the region
 #pragma omp critical(inkling_parallel_error)
-            if (begin < failed_at) {  // of several the first in the order of indices, as on one thread
+            if (begin < failed_at) {  // keeps the first in index order, as on one thread
                 failed_at = begin;
                 error = std::current_exception();
             }

@@ -11,7 +11,7 @@
 
 namespace inkling {
 
-// Elements of a light elementwise loop that are worth a thread.
+// The fewest elements of a light elementwise loop that are worth a thread.
 inline constexpr std::size_t kGrain = 16384;
 
 // The body of a loop; computes outputs [begin, end).

@@ -2,8 +2,8 @@
 // subnormal numbers included. <cmath>'s and xsimd's differ in the last bits from version to version.
 //   portable::exp(0.5f);  portable::exp(Vec<float>(0.5f));  // a number and each lane of a vector get the same bits
 // The errors, in units of the last place: exp, log, log1p, expm1, tanh, sin, cos 2; sigmoid, erf 3; silu 4.
-// Each is made of sums, products and fused multiply-adds, in the order that is written here. They call each other with
-// their namespace, because xsimd's own would be found by the type of a vector.
+// Each consists of sums, products and fused multiply-adds, in the order written here. They call each other with their
+// namespace, because argument-dependent lookup would find xsimd's functions for vectors.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace inkling::portable {
 
-// What the functions need of a number; engine/kernels/simd.h has it for vectors.
+// The operations that the functions need on numbers; engine/kernels/simd.h has those on vectors.
 template <class V>
 struct Numbers;
 template <std::floating_point T>
@@ -37,7 +37,7 @@ struct Numbers<T> {
     }
 };
 
-// The bits of a floating-point type, and ln 2 as the sum of two numbers of it.
+// The bits of a floating-point type, and ln 2 as the sum of two numbers of that type.
 template <class T>
 struct Format {
     static constexpr bool single = sizeof(T) == 4;
@@ -58,14 +58,14 @@ V polynomial(const V& x, const T (&c)[N]) {
     return y;
 }
 
-// 2^n for n + magic, where it is a normal number.
+// 2^n for n + magic, if it is a normal number.
 template <class V>
 V power_of_two(const V& shifted) {
     using F = Format<typename Numbers<V>::value_type>;
     return Numbers<V>::number((Numbers<V>::bits(shifted) << F::fraction) + F::one);
 }
 
-// e^x = (1 + m) 2^n, with |m| < 0.42, for x from `least` to what is infinite.
+// e^x = (1 + m) 2^n, with |m| < 0.42, for x from `least` to where e^x is infinite.
 template <class V>
 struct Exponential {
     using N = Numbers<V>;
@@ -88,7 +88,7 @@ struct Exponential {
         }
         m = N::fma(q, r * r, r);
     }
-    // y 2^n, rounded once where it is subnormal, for normal numbers y, and others where n is 0.
+    // y 2^n for normal y, and for any y if n is 0. A subnormal result is rounded once.
     V scaled(const V& y) const {
         if constexpr (requires { N::scaled(y, n); }) {  // the same in one instruction
             return N::scaled(y, n);
@@ -134,7 +134,7 @@ V log(const V& x) {
     const auto small = x < V(least);
     const auto bits = N::bits(N::select(small, x * V(up), x));
     constexpr auto root = std::bit_cast<typename F::Bits>(static_cast<T>(std::numbers::sqrt2 / 2));
-    // An exponent above the least is positive, as a shift of unsigned numbers wants it.
+    // The exponent counted from the least is positive, as the shift of an unsigned number requires.
     constexpr typename F::Bits above = F::one;
     const auto exponent = (bits - root + above) >> F::fraction;
     constexpr auto bias = static_cast<T>(above >> F::fraction);
@@ -159,7 +159,7 @@ V log1p(const V& x) {
     using N = Numbers<V>;
     using T = typename N::value_type;
     const V one(T{1}), u = one + x;
-    const V lost = N::select(x < one, x - (u - one), one - (u - x));  // by rounding u
+    const V lost = N::select(x < one, x - (u - one), one - (u - x));  // lost by rounding u
     const V y = portable::log(u);
     return N::select((u > V(T{0})) & (u < V(std::numeric_limits<T>::infinity())), y + lost / u, y);
 }
@@ -168,12 +168,12 @@ template <class V>
 V tanh(const V& x) {
     using N = Numbers<V>;
     using T = typename N::value_type;
-    constexpr T most = static_cast<T>((std::numeric_limits<T>::digits + 4) * std::numbers::ln2);  // 1 from its half on
+    constexpr T most = static_cast<T>((std::numeric_limits<T>::digits + 4) * std::numbers::ln2);  // 1 from most / 2 on
     const V size = N::abs(x), t = portable::expm1(N::at_most(V(most), size + size)), y = t / (t + V(T{2}));
     return N::select(x < V(T{0}), -y, y);
 }
 
-// Below 0 as e^x / (1 + e^x), whose e^x is finite.
+// Below 0 as e^x / (1 + e^x), because e^x is finite there.
 template <class V>
 V sigmoid(const V& x) {
     using N = Numbers<V>;
@@ -183,7 +183,7 @@ V sigmoid(const V& x) {
     return N::select(x < V(T{0}), power, one) / (one + power);
 }
 
-// x sigmoid x. Below 0, x comes to e^x before 2^n does, so that it meets all digits of a subnormal e^x.
+// x sigmoid x. Below 0, x multiplies 1 + m before 2^n does, so that a subnormal e^x loses no digits.
 template <class V>
 V silu(const V& x) {
     using N = Numbers<V>;
@@ -191,7 +191,7 @@ V silu(const V& x) {
     constexpr T least = kLeastExponent<T> - 8;  // x e^x is 0 below
     const Exponential<V> e(-N::abs(x), least);
     const V one(T{1}), grown = one + e.m;
-    const V below = (N::at_least(V(least), x) + (x - x)) * grown;  // NaN for minus infinity, as 0 times it
+    const V below = (N::at_least(V(least), x) + (x - x)) * grown;  // NaN for minus infinity, which is 0 times it
     return N::select(x < V(T{0}), e.scaled(below), x) / (one + e.scaled(grown));
 }
 

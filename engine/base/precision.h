@@ -13,10 +13,10 @@ constexpr auto names(Precision) {
     return name_table<Precision>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
 }
 
-Precision product_precision();  // of ops called on this thread
+Precision product_precision();  // for ops called on this thread
 
 bool has_bf16_products();  // whether the CPU multiplies bfloat16 (AVX512_BF16, see cpu.h)
-bool has_fast_bf16();      // and does so faster than float32: Zen 4 and 5 do, Intel's Xeons do not
+bool has_fast_bf16();      // and faster than float32: true for Zen 4 and 5, not for Intel's Xeons
 
 class WithPrecision {
   public:

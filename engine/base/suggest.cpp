@@ -17,7 +17,7 @@ std::string plain(std::string_view word) {
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-    // rows i - 2, i - 1 and i of the table whose entry (i, j) is the distance of the first i and the first j letters
+    // rows i - 2, i - 1 and i of a table: entry (i, j) is the distance between the first i and the first j letters
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -41,7 +41,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     for (const std::string& other : known) {
         const std::string word_there = plain(other);
         const std::size_t longer = std::max(meant.size(), word_there.size());
-        if (longer - std::min(meant.size(), word_there.size()) >= least) continue;  // as many letters must be added
+        if (longer - std::min(meant.size(), word_there.size()) >= least) continue;  // the distance is no smaller
         if (const std::size_t d = edit_distance(meant, word_there); d < least) least = d, best = other;
     }
     if (!best.empty() || meant.size() < 3) return best;

@@ -9,14 +9,14 @@
 namespace inkling {
 namespace {
 
-constexpr double kMeasuredSeconds = 0.02;  // seconds that are measured at a time: several of the system's time slices
-constexpr double kCost = 0.01;             // part of the time that tries may cost
-constexpr double kBetter = 0.9;            // a try must take less than this part of the time
+constexpr double kMeasuredSeconds = 0.02;  // seconds per measured block: several of the system's time slices
+constexpr double kCost = 0.01;             // fraction of the time that tries may cost
+constexpr double kBetter = 0.9;            // a try must take less than this fraction of the time
 constexpr double kMuchSlower = 1.5;
-constexpr double kWeight = 0.3;    // of the last block in the pace
+constexpr double kWeight = 0.3;    // weight of the last block in the pace
 constexpr std::size_t kDoubt = 3;  // blocks until a new choice is compared again
-constexpr double kMinCost = 0.05;  // part of a block that each try counts as
-constexpr double kMaxSlower = 5;   // a block takes longer when the program was stopped: that tells nothing
+constexpr double kMinCost = 0.05;  // least fraction of a block that a try counts as
+constexpr double kMaxSlower = 5;   // a block takes even longer if the program was stopped: that time is ignored
 
 // This thread's choice for a kind of work.
 ThreadChoice& choice_of(Work kind) {
@@ -29,7 +29,7 @@ ThreadChoice& choice_of(Work kind) {
 
 }  // namespace
 
-// All, one fewer (another program takes one core), and halves.
+// Counts are the maximum, one fewer (another program takes one core), and halves.
 ThreadChoice::ThreadChoice(std::size_t max) : counts_{max} {
     if (max > 1) counts_.push_back(max - 1);
     for (std::size_t n = max / 2; n > 0; n /= 2) {

@@ -12,7 +12,7 @@
 
 namespace inkling {
 
-// Chooses a thread count by the time that work took with each. Now and then it tries fewer or more threads; except for
+// Chooses a thread count by the measured time per work. Now and then it tries fewer or more threads; except for
 // checks of a new choice, tries cost at most a hundredth of the time.
 class ThreadChoice {
   public:
@@ -20,7 +20,7 @@ class ThreadChoice {
 
     std::size_t max() const { return counts_.front(); }
     std::size_t threads() const { return counts_[tried_]; }  // for the next piece
-    void done(double work, double seconds);                  // with threads(); work in any unit
+    void done(double work, double seconds);                  // the time of work with threads(); work in any unit
 
   private:
     bool clearly_slow() const;
@@ -28,13 +28,13 @@ class ThreadChoice {
     double expected_cost(std::size_t other) const;  // seconds that a try of counts_[other] would cost
 
     std::vector<std::size_t> counts_;  // from the maximum down to 1
-    std::vector<double> pace_;         // seconds per work with each, when last measured; 0: never
+    std::vector<double> pace_;         // last measured seconds per work with each count; 0: never
     std::size_t chosen_ = 0, tried_ = 0;
     bool upward_ = false;            // the next try uses more threads
     bool doubtful_ = true;           // the choice is new and soon checked again, at any cost
-    std::size_t blocks_ = 0;         // measured since the last try
+    std::size_t blocks_ = 0;         // blocks measured since the last try
     double allowance_ = 0;           // seconds left for tries
-    double work_ = 0, seconds_ = 0;  // of this block's pieces
+    double work_ = 0, seconds_ = 0;  // sums over this block's pieces
 };
 
 // Each kind of work has its own choice, per thread.

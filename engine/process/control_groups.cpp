@@ -46,8 +46,8 @@ std::size_t SystemFile::number(const char* name, std::size_t otherwise) const no
     return end == at + std::strlen(name) ? otherwise : value;
 }
 
-// Lines "4:cpu,cpuacct:/group" of version 1, "0::/group" of version 2. A container may see its group's path of outside,
-// where there is no folder: the walk ends at the root, which is its own group then.
+// Reads lines "4:cpu,cpuacct:/group" of version 1 and "0::/group" of version 2. A container may see its group's path
+// outside of it, which does not exist inside; the walk ends at the root, which is then its own group.
 void visit_control_groups(const char* controller, FunctionRef<void(const char* folder, int version)> visit,
                           const ControlGroupFiles& files) noexcept {
     const SystemFile list(files.list);
@@ -70,7 +70,7 @@ void visit_control_groups(const char* controller, FunctionRef<void(const char* f
             }
         };
         if (has(names, controller)) walk(controller, 1);
-        if (names.empty()) walk("", 2), walk("unified", 2);  // where both versions are mounted
+        if (names.empty()) walk("", 2), walk("unified", 2);  // "unified" if both versions are mounted
     }
 }
 

@@ -21,7 +21,7 @@ struct SystemFile {
     char text[4096] = "";
 };
 
-// Where the system lists a process's groups, and their folders.
+// Where the system lists a process's groups, and the folder of all groups.
 struct ControlGroupFiles {
     const char *list = "/proc/self/cgroup", *root = "/sys/fs/cgroup";
 };

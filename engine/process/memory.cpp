@@ -23,7 +23,7 @@ std::size_t system_memory() noexcept {
     return free == kNoLimit ? free : 1024 * (free + info.number("SwapFree:", 0));
 }
 
-// Of the process: what a limit leaves of it.
+// Bytes that a limit on the process leaves.
 std::size_t within(int resource, std::size_t in_use) noexcept {
     rlimit limit{};
     if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -31,7 +31,7 @@ std::size_t within(int resource, std::size_t in_use) noexcept {
     return less(limit.rlim_cur, in_use);
 }
 
-// Within the limits of the control groups. Files that a group has read count as its memory, but give way.
+// Bytes that the control groups leave. Files that a group has read count as its memory, but the system can drop them.
 std::size_t within_groups() noexcept {
     std::size_t room = kNoLimit;
     visit_control_groups("memory", [&](const char* folder, int version) {

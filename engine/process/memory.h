@@ -1,4 +1,4 @@
-// Available memory, and the exception for running out of it. Allocates none.
+// Available memory, and the exception for running out of it. Allocates no memory.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace {
 
 const auto kAsked = static_cast<std::size_t>(omp_get_max_threads());  // OMP_NUM_THREADS, else all processors
 
-// OMP_THREAD_LIMIT; else a number that nothing reaches.
+// OMP_THREAD_LIMIT, else a huge number.
 std::size_t thread_limit() { return static_cast<std::size_t>(omp_get_thread_limit()); }
 
 extern "C" void* wait_for(void* mutex) {
@@ -26,8 +26,8 @@ extern "C" void* wait_for(void* mutex) {
     return nullptr;
 }
 
-// Starts n threads that are there at the same time, and ends them. Returns 0, or the errno of one that could not start,
-// for which OpenMP would end the program.
+// Starts n threads at the same time, and ends them. Returns 0, or the errno of a thread that could not start, in which
+// case OpenMP would end the program.
 int try_threads(std::size_t n) {
     std::vector<pthread_t> started(n);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -45,10 +45,10 @@ int try_threads(std::size_t n) {
 
 }  // namespace
 
-// Where the system does not tell which processors share a core, processors are counted.
+// Counts processors if the system does not tell which of them share a core.
 std::size_t physical_cores() {
     const std::size_t quota = quota_processors();
-    // With OMP_PROC_BIND this thread is bound to one processor already: OpenMP knows how many there were.
+    // With OMP_PROC_BIND this thread is already bound to one processor, but OpenMP knows the original number.
     if (omp_get_proc_bind() != omp_proc_bind_false)
         return std::min(quota, static_cast<std::size_t>(omp_get_num_procs()));
     cpu_set_t allowed;

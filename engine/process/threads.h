@@ -3,7 +3,7 @@
 // kEnvironment holds settings that libraries read before main(), so the program must be started with them; `inkling`
 // re-executes itself (cli/program.cpp).
 // GOMP_SPINCOUNT: OpenMP's waiting threads spin for a millisecond and more by default. If other programs use the
-// processors, spinning takes time from the thread that is waited for, and a step can take fifty times as long.
+// processors, spinning takes time from the thread that they wait for, and a step can take fifty times as long.
 // GLIBC_TUNABLES: malloc caches more small blocks, since a step allocates and frees hundreds.
 #pragma once
 
