@@ -14,12 +14,12 @@ namespace {
 struct Input {
     double largest;
     bool infinite;
-    std::string bad;  // the first element that is not finite, of a leaf
+    std::string bad;  // the first element of a leaf that is not finite
 };
 
-thread_local std::vector<Input> pending;                             // of the op that is recorded next
-thread_local bool pending_infinities = false;                        // it may bring in infinities
-thread_local std::unordered_map<std::uint64_t, std::string> places;  // of nodes, by their order
+thread_local std::vector<Input> pending;                             // inputs of the next op to be recorded
+thread_local bool pending_infinities = false;                        // the op may introduce infinities
+thread_local std::unordered_map<std::uint64_t, std::string> places;  // op and region of nodes, by their order
 
 template <class T, class Body>
 void each(const ConstArray<T>& any, const Body& body) {
@@ -123,7 +123,7 @@ void allow_infinities() { pending_infinities = DetectAnomaly::active(); }
 
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward) {
-    const double largest = DetectAnomaly::active() ? largest_magnitude(dy) : 0;  // before backward works in dy's memory
+    const double largest = DetectAnomaly::active() ? largest_magnitude(dy) : 0;  // before backward overwrites dy
     backward();
     if (!DetectAnomaly::active()) return;
     const auto found = places.find(node.order);

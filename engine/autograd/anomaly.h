@@ -2,7 +2,7 @@
 //   const DetectAnomaly detect;             // checks every op of this thread, to the end of the scope
 //   model.loss(ids, targets).backward();    // throws Anomaly: "layer 3, attention: linear: the first value that ..."
 // Each op then costs a pass over its inputs, its value and the gradients of its backward; when off, a test of one flag.
-// It allows infinities that masked_fill, where or a constant brings in, until one becomes a NaN.
+// Infinities from masked_fill, where or a constant are allowed until one becomes a NaN.
 //   const Region region("layer", 3);        // messages about ops in this scope begin with "layer 3"
 #pragma once
 
@@ -61,17 +61,17 @@ class Region {
 template <class T>
 std::string first_not_finite(const ConstArray<T>& values);
 template <class T>
-double largest_magnitude(const ConstArray<T>& values);  // of the finite ones
+double largest_magnitude(const ConstArray<T>& values);  // of the finite elements
 
-// Called by inputs() and record() while active(): note the inputs of the next op, allow infinities that the user asked
-// for, and check the op's value. `node` is the op's node, if it has one.
+// inputs() and record() call these while active(): they note the inputs of the next op, allow infinities that the user
+// asked for, and check the op's value. `node` is the op's node, if it has one.
 namespace detect {
 template <class T>
 void note_input(const Tensor<T>& x);
 void allow_infinities();
 template <class T>
 void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node);
-// Runs a node's backward with dy and, while active(), checks the gradients that it gives.
+// Runs a node's backward with dy and, while active(), checks the gradients that it adds.
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward);
 }  // namespace detect

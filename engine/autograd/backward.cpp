@@ -29,7 +29,7 @@ void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& 
           what, dy.shape(), y.shape());
 }
 
-// Intermediate gradients are freed after backward, even when it throws.
+// Frees intermediate gradients after backward, even if it throws.
 template <class T>
 struct ForgetGradients {
     std::vector<NodePtr<T>>& nodes;
@@ -39,8 +39,8 @@ struct ForgetGradients {
     }
 };
 
-// While it lives, a run of backward adds the gradients of `ends` to nodes of its own, in their place in the graph, and
-// leaves out what does not lead to them.
+// During its lifetime, own nodes replace `ends` in the graph and collect their gradients in a run of backward. Inputs
+// that do not lead to `ends` are left out.
 template <class T>
 class Detour {
   public:
@@ -65,14 +65,14 @@ class Detour {
     Detour(const Detour&) = delete;
     Detour& operator=(const Detour&) = delete;
 
-    NodePtr<T> at(const Node<T>& node) const {  // null: its gradient is not asked for
+    NodePtr<T> at(const Node<T>& node) const {  // null: no gradient is requested
         const auto found = places_.find(&node);
         return found == places_.end() ? nullptr : found->second;
     }
 
   private:
     std::unordered_map<const Node<T>*, NodePtr<T>> places_;
-    std::vector<std::pair<NodePtr<T>, std::vector<NodePtr<T>>>> inputs_;  // as they were
+    std::vector<std::pair<NodePtr<T>, std::vector<NodePtr<T>>>> inputs_;  // the original inputs
 };
 
 template <class T>

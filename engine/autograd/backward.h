@@ -62,20 +62,20 @@ class Gradients {
     // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
     Node<T>& input(std::size_t i) { return *node_.inputs[i]; }
 
-    // Where the gradients are to have a graph (gradients.h), an op makes them with ops, and returns:
+    // If the gradients must have a graph (gradients.h), an op computes them with ops and returns:
     //   if (grads.recorded()) return grads.add(0, grads.dy() * grads.out(*y));
-    // Without such a line it cannot be differentiated twice: the functions above throw, and name it.
+    // Without this line the op cannot be differentiated twice: the functions above throw and name it.
     bool recorded() const { return recorder_ != nullptr; }
     const Tensor<T>& dy() const;
     // Input i and the output, as tensors of the graph; `saved` is the value that the op saved.
     Tensor<T> in(std::size_t i, const ConstArray<T>& saved) const;
     Tensor<T> out(const ConstArray<T>& saved) const;
     void add(std::size_t i, const Tensor<T>& g);
-    // The gradients of all inputs through `twin`: the output again, made of in(0, ...), in(1, ...) by other ops.
+    // The gradients of all inputs through `twin`: the output, computed again from in(0, ...), in(1, ...) by other ops.
     void add_through(const Tensor<T>& twin);
-    void refuse_graph() const;  // throws where recorded(): for a backward that does more than compute arrays
+    void refuse_graph() const;  // throws if recorded(): for a backward that does more than compute arrays
 
-    void finish() { leaves_.finish(); }  // for backward() alone
+    void finish() { leaves_.finish(); }  // only for backward()
 
   private:
     bool recorder_wants(std::size_t i) const;

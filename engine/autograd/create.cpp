@@ -1,4 +1,4 @@
-// Tensors made of given numbers, or of random ones.
+// Tensors of given or random numbers.
 #include <cmath>
 
 #include "engine/autograd/tensor.h"
@@ -8,7 +8,7 @@
 namespace inkling {
 namespace {
 
-// Element i is number(i).
+// Makes a tensor with number(i) as element i.
 template <class T, class F>
 Tensor<T> of_numbers(const Shape& shape, bool requires_grad, std::size_t grain, const F& number) {
     Array<T> values(shape);

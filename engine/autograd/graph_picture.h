@@ -1,7 +1,7 @@
 // Draws the graph behind a tensor in Graphviz's language, as micrograd does: ellipses are leaves, boxes are values made
 // by ops, each with its shape.
 //   std::ofstream("graph.dot") << to_dot(loss, model.parameters());   // then: dot -Tsvg graph.dot > graph.svg
-// Values that want no gradient are not part of the graph. Backward releases the graph, so draw it before.
+// Values that want no gradient are not part of the graph. Backward releases the graph, so draw it before backward.
 #pragma once
 
 #include <string>

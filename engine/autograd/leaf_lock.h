@@ -37,7 +37,7 @@ class LeafLocks {
     LeafLocks(const LeafLocks&) = delete;
     LeafLocks& operator=(const LeafLocks&) = delete;
 
-    bool take(Node<T>& input) {  // until the op is done; false if another thread holds this leaf
+    bool take(Node<T>& input) {  // until the op is done; false if another thread holds the leaf
         const void* none = nullptr;
         auto& writer = input.leaf.writer;
         return !input.is_leaf() || writer.load(std::memory_order_relaxed) == this ||
@@ -48,7 +48,7 @@ class LeafLocks {
         return waiting_.back().second;
     }
     void finish() {
-        release();  // first: a thread that waits for a leaf must hold none
+        release();  // releases first: a thread that waits for a leaf must hold none
         for (auto& [leaf, g] : waiting_) {
             const SoleWriter<T> writer(*leaf);
             add_gradient(*leaf, std::move(g));

@@ -10,8 +10,8 @@ Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::
     order = ++count;
 }
 
-// Destroying inputs recursively would use a stack frame for each node. They are put on a list instead, which is linked
-// through the nodes themselves, because a destructor must not allocate.
+// Destroying inputs recursively would use a stack frame for each node. Instead they go on a list that links the nodes
+// themselves, because a destructor must not allocate.
 template <class T>
 Node<T>::~Node() {
     NodePtr<T> doomed;
@@ -47,8 +47,7 @@ void add_gradient(Node<T>& node, Array<T> g) {
         node.has_grad = true;
     } else if (node.leaf.keep_place || !node.grad.shares_buffer()) {
         add_into(node.grad, g);
-    } else {  // another node holds the same buffer: adding in place would change
-              // its gradient too
+    } else {  // another node holds the same buffer: adding in place would change its gradient, too
         Array<T> sum = node.grad.clone();
         add_into(sum, g);
         node.grad = std::move(sum);

@@ -26,15 +26,15 @@ struct Node {
     using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
 
     Node(const char* op_name, Shape value_shape);
-    ~Node();  // without recursion, however long the chain behind it
+    ~Node();  // without recursion, for chains of any length
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
     bool is_leaf() const { return inputs.empty() && !released; }
 
     const char* op;
-    std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
-    Shape shape;                     // of the value, and so of the gradient
+    std::uint64_t order;             // in order of creation: inputs come before outputs
+    Shape shape;                     // of the value and the gradient
     std::vector<NodePtr<T>> inputs;  // null for an input that wants no gradient
     Backward backward;
     bool released = false;  // backward has run, and its saved values are gone
@@ -42,18 +42,18 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    struct {                                        // of a leaf
+    struct {                                        // for leaves
         bool keep_place = false;                    // a parameter: its gradient lies in the model's flat buffer
         std::atomic<const void*> writer = nullptr;  // the holder of its lock (leaf_lock.h)
     } leaf;
-    struct {                                       // what the op declared about its output (output.h)
+    struct {                                       // declarations of the op about its output (output.h)
         std::function<ConstArray<T>()> recompute;  // computes the value again
         std::function<Array<T>(Node&)> make_grad;  // makes the array for the gradient, in the layout of a view
         int view_depth = 0;                        // views of views behind this node
         bool saves_nothing = false;                // so backward may run again after the graph was released
         bool partial = false;                      // several nodes fill in parts of the gradient
     } output;
-    std::unique_ptr<Watch<T>> watch;  // who asked for the gradient (watch.h); null: nobody
+    std::unique_ptr<Watch<T>> watch;  // requests for the gradient (watch.h), or null
     NodePtr<T> next_doomed;           // while a graph is destroyed
 };
 

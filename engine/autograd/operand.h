@@ -12,7 +12,7 @@
 
 namespace inkling {
 
-// An operand in the precision of the moment it was made; it can be saved for backward. Each product rounds it while
+// An operand in the precision at its construction; it can be saved for backward. Each product rounds it while
 // packing, or rounded() does so once.
 template <class T>
 class Operand {
@@ -26,10 +26,10 @@ class Operand {
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    static Operand of_half(ConstArray<BFloat16> x);       // bf16 products take it as it is
+    static Operand of_half(ConstArray<BFloat16> x);       // bf16 products use it directly
     const ConstArray<T>& full() const { return *full_; }  // undefined if half() holds the operand
     const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
-    ConstArray<T> values() const;  // widened, where they are half
+    ConstArray<T> values() const;  // widened if half
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 
@@ -43,7 +43,7 @@ class Operand {
     std::optional<ConstArray<BFloat16>> half_;
 };
 
-// The weight of a layer, saved for backward, as an operand, whole or by rows. Widens a packed weight for each call.
+// Saves the weight of a layer for backward, as an operand, whole or by rows. Widens a packed weight in each call.
 template <class T>
 class SavedWeight {
   public:

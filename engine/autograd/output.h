@@ -1,4 +1,4 @@
-// What an op may declare about its output y after record(), beside its backward, and what it may ask of its inputs:
+// Declarations that an op may make about its output y after record(), and questions that it may ask about its inputs:
 //   can_recompute(y, [saved] { return gelu(*saved); });     // then linear(y, w) need not save y:
 //   const auto again = recomputation(x);                    // in linear; null if x must be saved
 #pragma once
@@ -45,7 +45,7 @@ void set_gradient_layout(const Tensor<T>& y, const F& make) {
 template <class T, class View>
 void is_view(const Tensor<T>& y, const Tensor<T>& x, const View& view) {
     if (!y.requires_grad()) return;
-    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; a longer chain of views copies
+    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; longer chains of views copy
     Node<T>& node = *y.node();
     node.output.view_depth = x.node()->output.view_depth + 1;
     if (node.output.view_depth <= kDeepest)

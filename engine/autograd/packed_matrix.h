@@ -1,7 +1,7 @@
 // A constant weight matrix (rows, columns): float32 (the model's own memory, without a copy), or a copy in bfloat16 or
 // in 8 bits. Training stores frozen weights this way, to save memory:
-//   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take such a tensor
-// and so does generating text. A product with one vector costs as much as reading the weights, so smaller weights are
+//   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take packed tensors
+// and so does text generation. A product with one vector costs as much as reading the weights, so smaller weights are
 // faster.
 //   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
 //   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
@@ -29,7 +29,7 @@ constexpr auto names(WeightType) {
 
 class PackedMatrix {  // a handle: copies share the numbers
   public:
-    static constexpr std::size_t kBlock = 32;  // of q8_0
+    static constexpr std::size_t kBlock = 32;  // numbers in a block of q8_0
 
     PackedMatrix() = default;
     // weight (rows, columns). q8_0 keeps float32 if the columns are no multiple of 32.
@@ -68,7 +68,7 @@ class PackedMatrix {  // a handle: copies share the numbers
 };
 
 // Stores a matrix as `type`, without a gradient. Only linear, linear_cross_entropy and embedding take a packed tensor,
-// and widen the rows they need; its value() throws. A bfloat16 matrix stays packed if float32 is asked for: the numbers
+// and widen the rows they need; its value() throws. A bfloat16 matrix stays packed if `type` is float32: the numbers
 // are the same.
 template <class T>
 Tensor<T> packed(const Tensor<T>& matrix, WeightType type);

@@ -1,4 +1,4 @@
-// Tensors as text. xtensor's printing is long to compile: this is the only file that does.
+// Prints tensors as text. xtensor's printing takes long to compile; only this file includes it.
 #include <ostream>
 #include <xtensor/xio.hpp>
 

@@ -84,11 +84,11 @@ std::vector<Tensor<T>> recorded_gradients(const NodePtr<T>& root, const Tensor<T
               "gradients: '{}' has a hook of on_grad(), which writes to an array: it leaves no graph", node->op);
         recorder.node = node;
         recorder.dy = sum->second;
-        // the same memory, for an op that reads dy before it tells that it has no second derivative
+        // shares the memory, for an op that reads dy before it reports that it has no second derivative
         const ConstArray<T>& dy_value = recorder.dy.value();
         const auto array = Array<T>::over(const_cast<T*>(dy_value.data()), dy_value.shape(), dy_value.strides(),
                                           std::make_shared<ConstArray<T>>(dy_value));
-        const Array<T> shared = array;  // so that it is not overwritten
+        const Array<T> shared = array;  // prevents overwriting
         run(*node, shared, &recorder);
     }
     std::vector<Tensor<T>> found;

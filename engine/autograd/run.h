@@ -1,4 +1,4 @@
-// What runs of backward share: the nodes of a graph in order, and one node's backward.
+// Shared by runs of backward: the nodes of a graph in order, and the backward of one node.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace inkling {
 
-// All nodes that `root` depends on, but for leaves and those made before `oldest`; outputs first. Nodes are numbered as
-// they are made, so that order is a topological order, and a node that several others need comes out of the queue
-// several times in a row.
+// All nodes that `root` depends on, except leaves and nodes older than `oldest`; outputs first. Nodes are numbered in
+// order of creation, which is a topological order. A node that several others need leaves the queue several times in a
+// row.
 template <class T>
 std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root, std::uint64_t oldest = 0) {
     const auto before = [](const NodePtr<T>& a, const NodePtr<T>& b) { return a->order < b->order; };
@@ -31,7 +31,7 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root, std::uint64_t oldest 
     return nodes;
 }
 
-// With a recorder the gradients are tensors, which it takes.
+// Runs a node's backward. A recorder collects the gradients as tensors.
 template <class T>
 void run(Node<T>& node, const Array<T>& dy, Recorder<T>* recorder = nullptr) {
     try {
@@ -50,7 +50,7 @@ void run(Node<T>& node, const Array<T>& dy, Recorder<T>* recorder = nullptr) {
     }
 }
 
-// The graph between a root and the ends whose gradients are asked for.
+// The graph between a root and the ends with requested gradients.
 template <class T>
 struct Between {
     std::vector<NodePtr<T>> nodes;              // outputs first

@@ -1,4 +1,4 @@
-// Tensor<T>: a value and, when a gradient is wanted, the node of the graph that made it.
+// Tensor<T>: a value and, if a gradient is wanted, the node of the graph that computed it.
 //   auto w = Tensor<double>::from({1, 2, 3}, true);   // a leaf whose gradient is wanted
 //   Tensor<double> y = sum(2 * w * w + 1);            // engine/ops.h
 //   y.backward();                                     // w.grad() is 4 w
@@ -59,7 +59,7 @@ class Tensor {
 
     // These make leaves. `requires_grad` asks for a gradient.
     static Tensor from(const Nested<T>& values,
-                       bool requires_grad = false);  // from({{1, 2}, {3, 4}}) is of shape (2, 2)
+                       bool requires_grad = false);  // from({{1, 2}, {3, 4}}) has shape (2, 2)
     static Tensor from(const std::vector<T>& values, const Shape& shape, bool requires_grad = false);  // row by row
     static Tensor full(const Shape& shape, T value, bool requires_grad = false);
     static Tensor zeros(const Shape& shape, bool requires_grad = false) { return full(shape, T{0}, requires_grad); }
@@ -97,7 +97,7 @@ class Tensor {
 
     // Adds d this / d leaf to every leaf's grad(): see engine/autograd/backward.h.
     void backward(const ConstArray<T>& dy = {}, Graph after = Graph::release) const;
-    // Keeps the gradient of an intermediate: backward adds it to grad(). Leaves keep theirs anyway.
+    // Keeps the gradient of an intermediate tensor: backward adds it to grad(). Leaves always keep theirs.
     void retain_grad() const;
     // Each backward that reaches this tensor calls f once, when the gradient is complete and before it flows on. f may
     // change it, dy *= 0.5 or dy = ...; the result flows on, and retain_grad() keeps it. Several hooks run in the order
@@ -158,7 +158,7 @@ Saved(const Array<T>&) -> Saved<T>;
 template <class T>
 Saved(const Tensor<T>&) -> Saved<T>;
 
-// Saves `needed`, which the gradient of x is computed from; undefined if x wants no gradient.
+// Saves `needed` for the gradient of x; undefined if x wants no gradient.
 template <class T>
 Saved<T> saved_for(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& needed) {
     return x.requires_grad() ? Saved<T>(needed) : Saved<T>();
@@ -178,7 +178,7 @@ class NoGrad {
     static int& depth();
 };
 
-// Inside its scope ops record a graph even where a NoGrad is around it.
+// In the scope of an EnableGrad, ops record a graph even inside a NoGrad.
 class EnableGrad {
   public:
     EnableGrad() : around_(std::exchange(NoGrad::depth(), 0)) {}
@@ -200,7 +200,7 @@ std::vector<NodePtr<T>> inputs(const Tensor<T>& first, const Tensors&... others)
     return nodes;
 }
 
-// Every op ends here. Makes the output, with a node if any input wants a gradient; else drops `backward`.
+// Every op ends here. Makes the output, with a node if any input wants a gradient; otherwise drops `backward`.
 template <class T>
 Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
                  typename Node<std::type_identity_t<T>>::Backward backward);

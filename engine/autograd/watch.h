@@ -1,4 +1,4 @@
-// Who asked for the gradient of a node: Tensor::retain_grad(), on_grad() and on_grad_ready().
+// Requests for the gradient of a node: Tensor::retain_grad(), on_grad() and on_grad_ready().
 #pragma once
 
 #include <unordered_map>
@@ -27,7 +27,7 @@ template <class T>
 class WatchedLeaves {
   public:
     explicit WatchedLeaves(const std::vector<NodePtr<T>>& nodes);
-    void done(const Node<T>& node);  // after its backward: hands out the leaves that are complete
+    void done(const Node<T>& node);  // after the node's backward: hands out complete leaves
 
   private:
     std::unordered_map<const Node<T>*, std::size_t> open_;  // contributions that each leaf still waits for

@@ -1,4 +1,4 @@
-// Ops that are made of others.
+// Ops that are composed of other ops.
 #include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 
@@ -67,7 +67,7 @@ void add_windows(OpCases<T>& all) {
 template <class T>
 void add_scatters(OpCases<T>& all) {
     using V = const Tensor<T>&;
-    IdArray places({2, 3}), twice({2, 3}), few({1, 3});  // in the second row of `twice` two go to one place
+    IdArray places({2, 3}), twice({2, 3}), few({1, 3});  // the second row of `twice` has a place twice
     std::ranges::copy(std::initializer_list<int>{2, 0, 3, 1, 3, 0}, places.data());
     std::ranges::copy(std::initializer_list<int>{2, 0, 3, 1, 0, 1}, twice.data());
     std::ranges::copy(std::initializer_list<int>{2, 0, 2}, few.data());

@@ -18,7 +18,7 @@ double weighted_sum(const ConstArray<double>& y_any, const Array<double>& v) {
     return total;
 }
 
-// dL/dx for each element of x, which is moved a little in place.
+// dL/dx for each element of x; moves each element slightly in place.
 std::vector<double> finite_differences(FunctionRef<double()> loss, double* x, std::size_t n) {
     std::vector<double> gradient(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -78,7 +78,7 @@ double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vect
         expected.push_back(finite_differences(loss, p.value_in_place().data(), p.size()));
         largest = std::max(largest, mean_square(expected.back()));
     }
-    // A gradient that is zero in theory, such as that of a key's bias, consists of rounding errors alone.
+    // A gradient that is zero in theory, such as that of a key's bias, consists only of rounding errors.
     const double least = std::max(1e-5, 1e-2 * std::sqrt(largest));
     double worst = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -99,10 +99,10 @@ double second_gradient_error(Function f, const std::vector<Array<double>>& at, s
     for (const auto& x : at) constants.emplace_back(x);
     all.push_back(normal(f(constants).shape(), seed ^ 0x5ec0d));
     const auto first = [&](const Inputs& in) {
-        const bool create_graph = !NoGrad::active();  // it is where finite differences are taken
+        const bool create_graph = !NoGrad::active();  // finite differences run under NoGrad
         const EnableGrad scope;
         const Inputs x(in.begin(), in.end() - 1);
-        Inputs flat{reshape(in.back(), -1)};  // so that a gradient that is constant has a graph, too
+        Inputs flat{reshape(in.back(), -1)};  // gives constant gradients a graph, too
         for (const Tensor<double>& g : gradients(f(x), x, {.dy = in.back(), .create_graph = create_graph}))
             flat.push_back(reshape(g, -1));
         return concatenate(flat, 0);

@@ -14,17 +14,17 @@ namespace inkling {
 using Inputs = std::vector<Tensor<double>>;
 using Function = FunctionRef<Tensor<double>(const Inputs&)>;
 
-// The worst relative error of backward over all elements of all inputs. The function's value is turned into a number by
-// a random cotangent v, L = sum v y, since a plain sum would hide errors (it is constant for softmax). dL/dx is
-// compared with (4 D(h) - D(2h)) / 3, D(h) = (L(x+h) - L(x-h)) / 2h, which is right up to terms of h^4. From 2e-4 the
-// step h becomes ten and a hundred times shorter while D(h) and D(2h) differ by more than 3e-7 of D(h), and the step
-// with the smallest difference counts: so a kink close to x, or a norm of a short vector, which bends sharply, needs no
-// inputs of its own. An element's error is relative to the larger of the two values and of the root mean square of that
+// The largest relative error of backward over all elements of all inputs. A random cotangent v turns the function's
+// value into a number, L = sum v y, because a plain sum would hide errors (it is constant for softmax). dL/dx is
+// compared with (4 D(h) - D(2h)) / 3, D(h) = (L(x+h) - L(x-h)) / 2h, with an error of order h^4. The step h
+// starts at 2e-4 and becomes ten and a hundred times shorter while D(h) and D(2h) differ by more than 3e-7 of D(h); the
+// step with the smallest difference counts. So a kink close to x, or the sharply bent norm of a short vector, needs no
+// special inputs. An element's error is relative to the larger of the two values and of the root mean square of that
 // input's gradient.
 double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
 
-// The same for the gradients of f, as a function of its inputs and of the cotangent: gradients of gradients. The
-// differences are of gradients that are arrays, so these are compared with those that have a graph, too.
+// The same for the gradients of f as a function of its inputs and of the cotangent: gradients of gradients. The
+// differences use gradients that are arrays, so this also compares them with the gradients that have a graph.
 double second_gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
 
 // The same for the parameters of a module, which are perturbed in place.

@@ -26,7 +26,7 @@ Array<double> laid_out(const Array<double>& x, Layout layout) {
     return wide;
 }
 
-// The view of such an array that is x.
+// The view of a laid_out() array that equals x.
 Tensor<double> view_of(const Tensor<double>& x, Layout layout) {
     if (layout == Layout::every_second) return x.rank() < 1 ? x : slice(x, -1, 0, x.dim(-1), 2);
     return x.rank() < 2 ? x : transpose(x, layout == Layout::swapped ? -2 : 0, -1);

@@ -23,8 +23,8 @@ enum class Domain {
 // How far a NaN in an input spreads.
 enum class Nan {
     alone,      // only to elements that depend on it
-    gradients,  // so in the value, but any element's gradient may become NaN: a row with a NaN has no maximum
-    products    // also to where a weight of 0 multiplies it, as in PyTorch: 0 NaN is NaN
+    gradients,  // the same in the value, but any element's gradient may become NaN: a row with a NaN has no maximum
+    products    // also through a weight of 0, as in PyTorch: 0 NaN is NaN
 };
 
 // The inputs of a row. "2x3 3 | () 5x1" are two lists of shapes, (2, 3) with (3), and () with (5, 1). Gradcheck
@@ -67,8 +67,8 @@ struct OpCase {
 template <class T>
 std::vector<OpCase<T>> op_cases();
 
-// The worst relative error of a row's gradients: at all its shapes, with views of the inputs in three layouts, and with
-// one tensor as every input if the shapes are equal.
+// The largest relative error of a row's gradients: at all its shapes, with views of the inputs in three layouts, and
+// with one tensor as every input if the shapes are equal.
 double gradient_error(const OpCase<double>& row);
 
 // The same for its gradients, at the first shapes.

@@ -1,4 +1,4 @@
-// Products of matrices, and what a transformer is made of.
+// Products of matrices, and the parts of a transformer.
 #include "engine/base/precision.h"
 #include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
@@ -42,7 +42,7 @@ void add_attention(OpCases<T>& all) {
     // a block is 32 queries and 512 keys
     add(" of blocks, causal", "1x1x3x2 1x1x5x2 1x1x5x1 | 1x1x35x2 1x1x517x2 1x1x517x1",
         {.scale = 1.3, .causal = true, .alibi = {0.01}});
-    // the first queries see the first block alone, then both, the last the second alone; no query sees key 0
+    // the first queries see only the first block, then both, the last only the second; no query sees key 0
     add(" of blocks, window", "1x1x3x2 1x1x5x2 1x1x5x1 | 1x1x70x2 1x1x560x2 1x1x560x1",
         {.scale = 1.3, .causal = true, .dropout = 0.2, .dropout_key = {3, 4}, .window = 30});
     add(" of blocks, dropout", "1x1x3x3 1x1x3x3 1x1x3x2 | 1x1x67x3 1x1x67x3 1x1x67x2",
@@ -143,7 +143,7 @@ OpCases<T> product_cases() {
     const auto at = [](const char* shapes) { return CaseInputs(shapes, Nan::products); };
     const auto product = [](V a, V b) { return matmul(a, b); };
     const auto affine = [](V x, V w, V bias) { return linear(x, w, bias); };
-    const auto behind = [](const In& in) {  // as an adapter is: in the layer's own memory, x of both
+    const auto behind = [](const In& in) {  // as in an adapter: in the layer's own memory, with the layer's x
         return add_low_rank(linear(in[0], in[1]), in[0], in[2], in[3], 0.5);
     };
     const auto causal = [](V x, V w) {

@@ -1,4 +1,4 @@
-// Reductions, and functions of rows: softmax, norms, losses of classes.
+// Reductions, and functions of rows: softmax, norms, losses over classes.
 #include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 

@@ -1,4 +1,4 @@
-// Ops that change shapes, or choose elements by their places.
+// Ops that change shapes or select elements by position.
 #include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 
@@ -33,7 +33,7 @@ void add_selections(OpCases<T>& all) {
     all.push_back({"embedding", "5x7 | 5x4 | 6x2", [=](V w) { return embedding(rows, w); }});
     all.push_back({"embedding of a vector", "4x3", [=](V w) { return embedding(row, w); }});
     all.push_back({"embedding twice", "6x2", [=](V w) {
-                       const Tensor<T> first = embedding(rows, w);  // or compilers would choose which is first
+                       const Tensor<T> first = embedding(rows, w);  // compilers choose the order of operands
                        return first * embedding(some_ids({2, 3}, 6), w);
                    }});
     const std::string sorted = "4x6 | 5 | 3x4 | 2x3x4";
@@ -51,7 +51,7 @@ template <class T>
 OpCases<T> shape_cases() {
     using V = const Tensor<T>&;
     const std::string any = "4x6 | () | 1 | 5 | 17 | 2x1x3 | 2x3x2x3 | 1x1";
-    const auto square = [](V x) { return mul(x, x); };  // whose gradients differ from element to element
+    const auto square = [](V x) { return mul(x, x); };  // its gradients differ from element to element
     const auto parts = [](V x) {                        // one part is used twice, one not at all
         const auto p = split(x, 3, -1);
         return add(mul(p[0], p[2]), p[0]);
@@ -60,7 +60,7 @@ OpCases<T> shape_cases() {
         const auto p = split(x, {2, 1, 0, 3}, -1);
         return add(mul(p[0], slice(p[3], -1, 1, 3)), p[1]);
     };
-    const auto heads = [](V x) {  // as attention uses it: pieces, seen as heads, in products
+    const auto heads = [](V x) {  // as in attention: pieces, viewed as heads, in products
         const auto p = split(x, 3, -1);
         const auto head = [](V t) { return transpose(reshape(t, {t.dim(0), t.dim(1), 2, 2}), 1, 2); };
         return matmul(matmul(head(p[0]), transpose(head(p[1]), -2, -1)), head(p[2]));

@@ -1,5 +1,5 @@
-// Part of the library for many CPUs, and compiled for the least of them: before anything else of the library runs, a
-// CPU without AVX2 is refused by a sentence, where it would end by an unknown instruction.
+// Part of the library for many CPUs, compiled for the oldest of them. Before other code of the library runs, it refuses
+// a CPU without AVX2 with a message; otherwise the program would end by an unknown instruction.
 #include <unistd.h>
 
 namespace {

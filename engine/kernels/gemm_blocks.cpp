@@ -1,7 +1,7 @@
 // Products in blocks that stay in the caches, after Goto and van de Geijn, "Anatomy of high-performance matrix
-// multiplication" (2008). B is packed into panels as wide as a register tile, which all threads share; then each thread
-// takes blocks of C, makes the rows of A for one readable as words, and runs register tiles (tile_product.h) over it.
-// An element of C is summed along K by one thread, in order: the same bits with any number of threads.
+// multiplication" (2008). B is packed into panels as wide as a register tile, which all threads share. Then each thread
+// takes blocks of C, prepares the rows of A for a block as words, and runs register tiles (tile_product.h) over it. One
+// thread sums an element of C along K, in order, so any number of threads gives the same bits.
 #include "engine/array/buffer_pool.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm_panels.h"
@@ -9,21 +9,21 @@
 namespace inkling::kernels {
 namespace {
 
-constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A stay in L1, and a panel of B in L2
-constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
-constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
-constexpr std::size_t kMinCut = 128;       // words of K that a thread packs at least
-constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2;
-constexpr std::size_t kInPlaceNarrow = 1 << 17;  // by tiles as wide as a cache line, which the CPU does not fetch ahead
+constexpr std::size_t kDepth = 1024;             // words of K in a block: 8 rows of A stay in L1, a panel of B in L2
+constexpr std::size_t kHeight = 96;              // rows of C in a block: their rows of A stay in L2
+constexpr std::size_t kWidth = 4096;             // columns of B to pack at a time: they stay in L3
+constexpr std::size_t kMinCut = 128;             // the fewest words of K that a thread packs
+constexpr std::size_t kInPlace = 1 << 18;        // numbers of B to read without packing: they stay in L2
+constexpr std::size_t kInPlaceNarrow = 1 << 17;  // the same for tiles one cache line wide: the CPU does not prefetch
 constexpr std::size_t kWorkPerThread = 1 << 19;  // multiply-adds that are worth a thread
-constexpr std::size_t kMinShares = 32;       // at least so many pieces of work, so that the threads get equal shares;
-constexpr std::size_t kSharesPerThread = 4;  // and of many threads so many each
-constexpr std::size_t kPacked = std::size_t{8} << 20;  // bytes of B that are packed before the threads meet: in L3;
-constexpr std::size_t kPackedPerThread = std::size_t{256} << 10;  // of few threads in their L2
+constexpr std::size_t kMinShares = 32;           // the fewest pieces of work, so that the threads get equal shares
+constexpr std::size_t kSharesPerThread = 4;      // the fewest pieces of work for each thread
+constexpr std::size_t kPacked = std::size_t{8} << 20;             // bytes of B to pack before the threads meet: in L3
+constexpr std::size_t kPackedPerThread = std::size_t{256} << 10;  // the same for few threads: in their L2
 
 std::size_t pieces(std::size_t count, std::size_t max) { return (count + max - 1) / max; }
 
-// The length of pieces that are as even as multiples of `unit` can be.
+// The length of the most even pieces that are multiples of `unit`.
 std::size_t even(std::size_t count, std::size_t max, std::size_t unit) {
     return pieces(pieces(count, pieces(count, max)), unit) * unit;
 }
@@ -56,7 +56,7 @@ struct Strip {
 
     template <std::size_t Vectors>
     void tiles(std::size_t first, std::size_t wide) {
-        alignas(64) T ragged[kTileRows * kTileColumns] = {};  // stands for a tile of C that is no whole vectors wide
+        alignas(64) T ragged[kTileRows * kTileColumns] = {};  // replaces a tile of C with a ragged end
         const bool whole = wide == Vectors * W;
         alignas(64) T ragged_bias[kTileColumns] = {};
         if (bias && !whole) std::copy_n(bias + first, wide, ragged_bias);
@@ -101,7 +101,7 @@ struct Product {
         const std::size_t deepest = a.along == 1 ? kDepth : kDepth / 2;  // columns of A lie far apart
         const std::size_t width = even(n, kWidth, C), depth = even(k, deepest * numbers, numbers);
         const bool in_place = takes_in_place(b, depth, std::min(width, n));
-        // Several blocks of K are packed at a time, because the threads meet each time.
+        // Packs several blocks of K at a time, because the threads meet each time.
         const std::size_t packed = even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word);
         const std::size_t blocks =
             in_place ? k : std::max<std::size_t>(1, std::min(kPacked, kPackedPerThread * max_ranges()) / packed);
@@ -120,7 +120,7 @@ struct Product {
         std::size_t j, columns, from, deep, depth;  // columns [j, j + columns) of C, K [from, from + deep) by `depth`
     };
 
-    // Panels of B, one block of K after the other. A thread packs some panels of a piece of K.
+    // Packs panels of B, one block of K after the other. A thread packs some panels of a piece of K.
     void pack(const Part& part, Word* panels) const {
         const std::size_t across = pieces(part.columns, C), all = pieces(part.deep, part.depth);
         const std::size_t cuts = pieces(kSharesPerThread * max_ranges(), across * all);
@@ -142,13 +142,13 @@ struct Product {
         parallel_for(across * all * per_block, std::max<std::size_t>(1, kWorkPerThread / 16 / (cut * C)), work);
     }
 
-    // Without panels, B is read where it lies.
+    // Without panels, B is read in place.
     void multiply(const Part& part, const Word* panels) const {
         const std::size_t across = pieces(part.columns, C), end_of_k = part.from + part.deep;
         const std::size_t min_shares = std::max(kMinShares, kSharesPerThread * max_ranges());
         std::size_t high = kHeight;
         while (high > R && pieces(m, high) * across < min_shares) high = pieces(high / 2, R) * R;
-        // As even as whole tiles allow, so that threads with as many blocks have as much to do.
+        // As even as whole tiles allow, so that threads with equally many blocks have equal work.
         const std::size_t down = pieces(m, high), shares = down * across;
         const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
         const auto ahead = [&](std::size_t k0, std::size_t i) {
@@ -175,7 +175,7 @@ struct Product {
                         rows.rows = start(i + 1) - start(i);
                         rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + part.j;
                         take_rows(a.at(from, start(i)), deep, rows, room);
-                        // Next come the rows below, or the first ones again, further along K.
+                        // The next rows are those below, or the first rows again, further along K.
                         rows.fetch = (i + 1) * across < end ? ahead(from, i + 1) : ahead(from + deep, begin / across);
                     }
                     rows.panel(share % across);
@@ -185,14 +185,14 @@ struct Product {
         parallel_for(shares, std::max<std::size_t>(1, kWorkPerThread / (high * C * part.deep)), work);
     }
 
-    // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
+    // Reads a small matrix with rows of whole vectors in place: packing would take as long as it saves.
     static bool takes_in_place(const OperandView<Format, B>& x, std::size_t deep, std::size_t columns) {
         return std::is_same_v<B, Word> && std::is_same_v<Format, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
                static_cast<std::size_t>(x.along) * deep <= (Tile<T>::many_registers ? kInPlace : kInPlaceNarrow);
     }
 
-    // Rows of words as they are; made here; columns that lie side by side as they are, if they are words and a tile
-    // takes half a cache line of them or more; or panels.
+    // Uses rows of words in place; else packs dense rows; else uses adjacent columns in place, if they are words and a
+    // tile takes at least half a cache line of them; else packs panels.
     void take_rows(const OperandView<Format, A>& x, std::size_t deep, Rows& rows, Word* room) const {
         const auto step = static_cast<std::ptrdiff_t>(rows.words);
         if (x.has_words(deep)) {

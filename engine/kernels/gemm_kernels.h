@@ -22,7 +22,7 @@ struct GemmShape {
     std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const;
 };
 
-// Formats of the factors: as they are, or rounded to bfloat16. A word fills a lane of a register; small products have
+// Formats of the factors: unchanged, or rounded to bfloat16. A word fills a lane of a register; small products have
 // words of one number.
 template <class T>
 struct Full {
@@ -54,7 +54,7 @@ struct Half {
 
 #ifdef __AVX512BF16__
 struct HalfPairs : Half {
-    using Word = Pair;  // of two numbers that lie side by side along K
+    using Word = Pair;  // two adjacent numbers along K
     static constexpr std::size_t numbers = 2;
     template <class In>
     static Pair pack(In low, In high) {

@@ -8,7 +8,7 @@
 
 namespace inkling::kernels {
 
-// A matrix seen from K: `along` and `across` are the steps along K and across it.
+// A matrix indexed by K: `along` and `across` are the steps along K and across it.
 template <class Format, class In>
 struct OperandView {
     const In* data;
@@ -22,7 +22,7 @@ struct OperandView {
     Word word(std::size_t k, std::size_t j, std::size_t depth) const {
         return Format::pack(*at(k, j).data, k + 1 < depth ? *at(k + 1, j).data : In{});
     }
-    // Whether `depth` numbers along K lie in memory as words already.
+    // Whether `depth` numbers along K already lie in memory as words.
     bool has_words(std::size_t depth) const {
         constexpr bool same = sizeof(Word) == numbers * sizeof(In) &&
                               (std::is_same_v<In, Word> ? std::is_same_v<Format, Full<In>> : numbers == 2);
@@ -65,7 +65,7 @@ inline void interleave_8(const In* row, const In* next, Pair* out) {
 }
 #endif
 
-// Four at once; the compiler gathers the six of a row one by one.
+// Widens four numbers at once; the compiler would gather the six of a row one by one.
 inline void widen_four(const BFloat16* from, float* to) {
     typedef std::uint16_t Four __attribute__((vector_size(8)));
     typedef std::uint32_t Wide __attribute__((vector_size(16)));
@@ -98,7 +98,7 @@ void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t 
                std::size_t row) {
     for (std::size_t j = 0; j < columns; ++j, out += row) {
         std::size_t k = 0;
-        if constexpr (Format::numbers == 1) {  // a loop of its own, which the compiler makes vectors of
+        if constexpr (Format::numbers == 1) {  // a separate loop, which the compiler vectorizes
             const In* const from = x.at(0, j).data;
             for (; x.along == 1 && k < depth; ++k) out[k] = Format::pack(from[k], from[k]);
         }
@@ -113,8 +113,8 @@ void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t 
     }
 }
 
-// Prefetches rows k to k + count, of `depth`, from column j to j_end. The hardware does not: such rows are too short,
-// and too far apart.
+// Prefetches rows k to k + count, of `depth`, from column j to j_end. The hardware does not, because the rows are too
+// short and too far apart.
 template <class Format, class In>
 void prefetch(const OperandView<Format, In>& x, std::size_t k, std::size_t count, std::size_t depth, std::size_t j,
               std::size_t j_end) {
@@ -125,15 +125,15 @@ void prefetch(const OperandView<Format, In>& x, std::size_t k, std::size_t count
     }
 }
 
-// Prefetches the block of a matrix that is needed next, one line at a time, while the present block is multiplied. All
-// lines at once would be more loads than the CPU can have outstanding.
+// Prefetches the next block of a matrix, one line at a time, during the product of the current block. All lines at once
+// would be more loads than the CPU can have outstanding.
 class LinesAhead {
   public:
     LinesAhead() = default;
     template <class Format, class In>
     LinesAhead(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns)
         : line_(reinterpret_cast<const char*>(x.data)) {
-        const bool along = x.along == 1;  // where numbers lie side by side
+        const bool along = x.along == 1;  // dense along K
         if (!along && x.across != 1) return;
         runs_ = along ? columns : depth;
         lines_ = left_ = ((along ? depth : columns) * sizeof(In) + 63) / 64;
@@ -156,12 +156,12 @@ class LinesAhead {
     std::ptrdiff_t skip_ = 0;                      // bytes from a run's end to the next
 };
 
-// Panels first to last of Width columns, out of `columns`: in each, the words of its columns side by side, 0 behind the
-// last column, and K downwards. A panel starts `step` words after the one before. `scratch` holds Width rows of words.
+// Packs panels first to last of `columns` columns. A panel has Width columns side by side, with words 0 after the last
+// column, and K downwards. It starts `step` words after the previous panel. `scratch` holds Width rows of words.
 template <std::size_t Width, class Format, class In>
 void pack_panels(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns, std::size_t first,
                  std::size_t last, typename Format::Word* out, std::size_t step, typename Format::Word* scratch) {
-    constexpr std::size_t kTogether = 8;  // rows of words that are read side by side
+    constexpr std::size_t kTogether = 8;  // rows of words to read side by side
     using Word = typename Format::Word;
     const std::size_t words = (depth + Format::numbers - 1) / Format::numbers;
     if (x.along == 1) {

@@ -1,4 +1,4 @@
-// The plain loop, and what describes a product to it and to the other kernels.
+// The plain loop, and GemmShape, which describes a product to all kernels.
 #include <cmath>
 
 #include "engine/base/parallel.h"

@@ -1,11 +1,11 @@
-// Products that fit the L1, on this thread: operands that are not numbers of the result's type with dense rows
-// are unpacked to what the register tiles of tile_product.h want.
+// Products that fit L1, on this thread. Operands that are not dense rows of the result's type are unpacked to the
+// layout of the register tiles of tile_product.h.
 #include "engine/kernels/gemm_kernels.h"
 
 namespace inkling::kernels {
 namespace {
 
-// (rows, columns) with rows side by side, `ld` apart; the rest of each row becomes 0.
+// Unpacks (rows, columns) to dense rows, `ld` apart; the rest of each row becomes 0.
 template <class Format, class In, class T>
 void unpack(const In* x, std::ptrdiff_t row, std::ptrdiff_t col, std::size_t rows, std::size_t columns, T* out,
             std::size_t ld) {
@@ -48,7 +48,7 @@ void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* 
             unpack<Format>(ai, p.a_row, p.a_col, p.m, p.k, unpacked_a, p.k);
         }
         if (!dense_b) unpack<Format>(bi, p.b_row, p.b_col, p.k, p.n, unpacked_b, ld);
-        // C, to which products are added in the order of K: as in the other kernels, to the bit.
+        // Products are added to C in the order of K, with the same bits as in the other kernels.
         T* const to = direct ? ci : product;
         const std::ptrdiff_t row = direct ? p.c_row : static_cast<std::ptrdiff_t>(ld);
         const auto place = [&](std::size_t r, std::size_t j) -> T& {

@@ -1,5 +1,5 @@
-// Sums and maxima of rows, with the same bits on every CPU: they run over as many lanes whatever the width of a vector,
-// and combine them in one order.
+// Sums and maxima of rows, with the same bits on every CPU: they use the same number of lanes for any vector width, and
+// combine the lanes in one order.
 //   float s = simd_sum(n, [](auto sum, auto v) { return sum + portable::exp(v); }, x);   // the sum of e^x[i]
 //   float p = simd_dot(n, x, y), top = simd_max(n, x);
 #pragma once
@@ -17,7 +17,7 @@ struct Lanes {
     explicit Lanes(T x) {
         for (Vec<T>& part : v) part = Vec<T>(x);
     }
-    // v becomes f(v, x...), for all lanes or for the first n.
+    // Sets v to f(v, x...), for all lanes or for the first n.
     template <class F, class... In>
     void update(const F& f, const In*... x) {
         constexpr std::size_t W = Vec<T>::size;
@@ -46,7 +46,7 @@ inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence
         return fold_from<T, Width / 2>(both, f, order);
     }
 }
-// Combines the vectors to one.
+// Combines the vectors into one.
 template <class T, class F>
 inline Native<T> fold_vectors(const Lanes<T>& lanes, const F& f) {
     Native<T> v[Lanes<T>::vectors];
@@ -67,13 +67,13 @@ inline T sum_lanes(const Lanes<T>& lanes) {
     return fold<T>(lanes, [](const auto& a, const auto& b) { return a + b; });
 }
 
-// W vectors v[r], of fold_vectors -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width:
-// of the halves that are added first, of N vectors.
+// W vectors v[r] from fold_vectors -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width
+// is that of the halves that are added first, in N vectors.
 template <class T, std::size_t Width = Vec<T>::size / 2, std::size_t N, int... I>
 inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<int, I...> order) {
     constexpr int w = static_cast<int>(Width), lanes = sizeof...(I);
     Native<T> half[N / 2];
-    // Of each 2 w lanes, the first w are of v[i], and the others of v[i + N / 2].
+    // Among each 2 w lanes, the first w come from v[i], and the others from v[i + N / 2].
     for (std::size_t i = 0; i < N / 2; ++i) {
         const auto &a = v[i], &b = v[i + N / 2];
         half[i] = Native<T>(__builtin_shufflevector(a, b, (I / w % 2 * (lanes - w) + I)...)) +
@@ -86,7 +86,7 @@ inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<in
     }
 }
 
-// Running sums over the row, in two Lanes by turns. add(sum, x...) returns the next sum.
+// Running sums over the row, in two alternating Lanes. add(sum, x...) returns the next sum.
 template <class F, class T, class... In>
 inline Lanes<T> simd_partial_sums(std::size_t n, const F& add, const T* first, const In*... in) {
     constexpr std::size_t L = Lanes<T>::size;

@@ -14,7 +14,7 @@ struct RowMoments {
     T mean, scale;
 };
 
-// Whether a mean of squares is accurate: none of the larger squares has over- or underflowed.
+// Whether a mean of squares is accurate: no larger square has over- or underflowed.
 template <class T>
 bool squares_fit(T mean_square) {
     constexpr T least =
@@ -22,7 +22,7 @@ bool squares_fit(T mean_square) {
     return mean_square >= least && mean_square <= std::numeric_limits<T>::max();
 }
 
-// The same for squares that do not fit, in a type whose range holds any.
+// The same for squares that do not fit, in a type with a range for any square.
 template <class T>
 struct WideMoments {
     using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
@@ -38,7 +38,7 @@ struct WideMoments {
     }
 };
 
-// Of x_0 .. x_{n-1}; rms_norm, which is not centered, has mean 0.
+// The moments of x_0 .. x_{n-1}; rms_norm is not centered and has mean 0.
 template <class T>
 RowMoments<T> row_moments(std::size_t n, const T* x, bool centered, T eps) {
     const T inverse = T{1} / static_cast<T>(n);

@@ -16,7 +16,7 @@
 #include "engine/base/portable_math.h"
 
 #ifdef __aarch64__
-// xsimd 8 estimates quotients and roots of floats, as it must on ARM's older CPUs; these have instructions for both.
+// xsimd 8 only estimates quotients and roots of floats, because ARM's older CPUs need it; 64-bit ARM has instructions.
 namespace xsimd::kernel {
 template <>
 inline batch<float, neon64> div(const batch<float, neon64>& x, const batch<float, neon64>& y,
@@ -240,7 +240,7 @@ struct Numbers<Vec<T>> {
 };
 }  // namespace portable
 
-// f(x, y...) changes its vectors, of arrays that it updates in place.
+// Updates arrays in place: f(x, y...) changes its vectors.
 template <class F, class... T>
 inline void simd_update(std::size_t n, const F& f, T*... x) {
     constexpr std::size_t W = Vec<std::common_type_t<T...>>::size;

@@ -15,7 +15,7 @@ constexpr std::size_t whole_vectors(std::size_t n) {
     return (n + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
 }
 
-// Transposes as many rows as a vector has lanes, in as many stages of interleaving as the width has bits.
+// Transposes as many rows as a vector has lanes, in log2(lanes) stages of interleaving.
 template <class T>
 struct TransposedBlock {
     static constexpr std::ptrdiff_t W = Vec<T>::size;
@@ -84,8 +84,8 @@ struct FetchNothing {
     void operator()() const {}
 };
 
-// The tile of C that the registers hold, beside a row of B and one number of A: 24 of 32 registers, or 12 of 16, which
-// suffices for two multiplications a cycle that take 4 cycles each.
+// The tile of C that the registers hold, beside a row of B and one number of A: 24 of 32 registers, or 12 of 16. That
+// suffices for two multiplications per cycle that take 4 cycles each.
 template <class T>
 struct Tile {
     static constexpr bool many_registers = sizeof(T) * Vec<T>::size == 64;  // AVX-512
@@ -93,7 +93,7 @@ struct Tile {
 };
 
 // MR x (NV vectors) of C in registers; they begin with `bias`, if any. The loops over the tile are unrolled at any
-// level of optimization: one that stays a loop keeps the tile in memory, and takes eight times as long.
+// level of optimization: otherwise the tile stays in memory, which takes eight times as long.
 template <std::size_t MR, std::size_t NV, class E, class T, class Fetch>
 inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
                          std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias, Fetch& fetch) {
@@ -108,8 +108,7 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
             c[r][v] = accumulate ? Vec<T>::load_unaligned(C + r * ldc + v * W) + start : start;
         }
     }
-    // Four rows of A are read from one pointer: a pointer or a step for each row would be more than there are
-    // registers.
+    // Reads four rows of A from one pointer: a pointer or a step for each row would need too many registers.
     std::ptrdiff_t three_rows = 3 * a_row;
     keep_in_register(three_rows);
     const E* four[(MR + 3) / 4];

@@ -16,7 +16,7 @@ inline constexpr std::size_t kBlock = 32;  // 8-bit weights that share a scale
 inline constexpr std::size_t kBatch = 4;   // vectors that share one reading of a row
 // Weights that stay in the cache while more vectors than kBatch pass over them.
 inline constexpr std::size_t kCached = 32768;
-// Bytes: rows follow each other; the CPU's own prefetching stops at each page.
+// Bytes to prefetch ahead: rows follow each other, and the CPU's own prefetching stops at each page.
 inline constexpr std::size_t kAhead = 12288;
 
 // Converts W numbers of a smaller type to floats with the compiler's own vectors, because xsimd 8 goes through memory.
@@ -75,7 +75,7 @@ inline void prefetch(const void* p, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i, 0, 2);
 }
 
-// y[b] = w . x[b], in two turns of Lanes and always in the same order, so N changes no bit.
+// y[b] = w . x[b], with two alternating Lanes and always in the same order, so N changes no bit.
 template <std::size_t N, class Weight>
 inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::size_t y_stride) {
     constexpr std::size_t kTurns = 2, V = Lanes<float>::vectors;
