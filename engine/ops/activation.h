@@ -26,7 +26,7 @@ Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope = 0.01);  // x, o
 template <class T>
 Tensor<T> elu(const Tensor<T>& x, double alpha = 1);  // x, or alpha (e^x - 1) where x <= 0 (Clevert et al. 2015)
 
-// cap tanh(x / cap): about x near 0, and never beyond +-cap (Gemma 2, nanochat's logits). cap > 0.
+// cap tanh(x / cap): close to x near 0, and never beyond +-cap (Gemma 2, nanochat's logits). cap > 0.
 template <class T>
 Tensor<T> softcap(Tensor<T> x, double cap);
 

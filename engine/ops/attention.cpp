@@ -1,14 +1,14 @@
 // For each head, in blocks of query rows (after Dao et al. 2022, FlashAttention):
 //   forward    S = scale Q K^T    P = e^(S - m)    l = sum_j P_j    Y = P V / l
-//              keys come in blocks too, with a running maximum m: when it grows, l and Y so far shrink by e^(m_old - m)
+//              keys come in blocks, too, with a running maximum m: when it grows, l and Y shrink by e^(m_old - m)
 //   backward   from lse = m + ln l:  P = e^(S - lse)    D_i = dY_i . Y_i
-//              the scale enters with the exponential, e^(scale (Q K^T - m)), so m and lse are kept without it
+//              the exponential applies the scale, e^(scale (Q K^T - m)), so m and lse are stored without it
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
-//              one block of keys after the other, and for each all queries
-// With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read, and
-// blocks of keys before the window of all queries of a block are left out.
-// A thread works on whole heads, and in backward on all that share a head of keys, so every sum has one order.
-// In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
+//              for each block of keys in turn, over all queries
+// With dropout, P is masked before its product with V, and dP after its own; D is the same. Keys above the diagonal are
+// never read, and blocks of keys before the window of all queries of a block are skipped.
+// A thread works on whole heads, in backward on all heads that share a key head, so every sum has one order.
+// In bfloat16 the products round q, k, v, dY, P and dS, and q, k, v are saved rounded.
 #include "engine/ops/attention.h"
 
 #include <cmath>
@@ -31,14 +31,14 @@ HeadMatrix<E> from(const HeadMatrix<E>& x, std::size_t begin) {
     return {x.at(begin), x.row};
 }
 
-// Elements of a row side by side, and a row for each position: not one row that is broadcast to all.
+// Makes the elements of a row adjacent, with a separate row for each position: no row may be broadcast.
 template <class T>
 ConstArray<T> with_dense_rows(const ConstArray<T>& x) {
     const bool dense = x.strides()[3] == 1 || x.dim(3) == 1, broadcast = x.strides()[2] == 0 && x.dim(2) > 1;
     return dense && !broadcast ? x : ConstArray<T>(x.clone());
 }
 
-// Where the gradient of input i, of the given shape, is written: with dense rows.
+// The array for the gradient of input i, of the given shape, with dense rows.
 template <class T>
 Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
     Array<T> place = grads.wanted(i) ? grads.empty(i) : Array<T>(shape);
@@ -54,9 +54,9 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     constexpr std::size_t pack = Operands::kPack;
     const std::size_t B = shape.B, H = shape.H, K = shape.K, G = shape.group(), Lq = shape.Lq, Lk = shape.Lk,
                       d = shape.d, dv = shape.dv;
-    const double product_flops = 2.0 * static_cast<double>(B * H) * shape.seen_pairs();  // of one unit of depth
+    const double product_flops = 2.0 * static_cast<double>(B * H) * shape.seen_pairs();  // per unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
-    const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
+    const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // y's layout
     const auto right = [](const auto& x, std::size_t n, std::size_t width, ScratchPieces<E>& pieces) {
         return Operands::right(x, n, width, pieces.take((n + 1) / pack * width));
     };
@@ -68,7 +68,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     const std::size_t work = Lq * Lk * (d + dv);
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
         const Scratch<T> scratch(shape, false);
-        for (std::size_t i = begin, next; i < end; i = next) {  // to the last head that shares the keys of head i
+        for (std::size_t i = begin, next; i < end; i = next) {  // up to the last head that shares the keys of head i
             next = std::min(end, (i / G + 1) * G);
             const std::size_t b = i / H, shared = i % H / G;
             shape.for_documents(b, [&](const AttentionShape<T>& part, std::size_t at) {

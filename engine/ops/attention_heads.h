@@ -53,7 +53,7 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                 T *const all = s + r * score_row, *const row = all + skip;
                 factor = shape.finish_scores(b, h, i0 + r, j0 + skip, width, row);
                 const T top = std::max(m[r], simd_max(width, row));
-                if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
+                if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which a maximum does not show
                     if (has_nan(width, row)) l[r] = std::numeric_limits<T>::quiet_NaN();
                     std::fill_n(all, depth * pack, T{0});
                     continue;
@@ -88,7 +88,7 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
             if (l[r] == 0) {  // no score above -inf
                 if (!shape.sees_any(b, h, i0 + r)) {
                     see_nothing(shape, b, h, i0 + r, v_in, y.at(i0 + r));
-                    lse[i0 + r] = std::numeric_limits<T>::infinity();  // so that backward finds every weight 0
+                    lse[i0 + r] = std::numeric_limits<T>::infinity();  // so that every weight is 0 in backward
                     continue;
                 }
                 l[r] = std::numeric_limits<T>::quiet_NaN();
@@ -100,7 +100,7 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
     }
 }
 
-// Sums over queries: rows [0, old) of C grow by A B, those from there to n are A B. A is given by columns.
+// Sums over queries: adds A B to rows [0, old) of C, and sets rows [old, n) to A B. A is stored by columns.
 template <class E, class T>
 void add_product(std::size_t old, std::size_t n, std::size_t width, std::size_t depth, const HeadMatrix<const E>& a,
                  const HeadMatrix<const E>& b, const HeadMatrix<T>& c) {
@@ -109,8 +109,8 @@ void add_product(std::size_t old, std::size_t n, std::size_t width, std::size_t 
     tile_product(n - old, width, depth, a.data + old, 1, a.row, b.data, b.row, c.at(old), c.row, false);
 }
 
-// Computes the gradient of one head of queries, and adds to those of its keys and values. The scratch memory holds the
-// transposed keys and values; `pieces` hands out the rest of it. k2 holds the keys, packed as a right operand.
+// Computes the gradient of one query head, and adds to the gradients of its keys and values. The scratch memory holds
+// the transposed keys and values; `pieces` hands out the rest of it. k2 holds the keys, packed as a right operand.
 template <class Operands, class T, class E>
 void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
                    const HeadMatrix<const E>& k2, const HeadMatrix<const E>& y, const HeadMatrix<const T>& dy,
@@ -129,13 +129,13 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     T *const p = scratch.s, *const dp = scratch.dp;
     const bool dropping = shape.options.dropout > 0;
     const Vec<T> scale(shape.scale);
-    // Keys come first, so that the sums of a block of them, dK and dV, stay in L2 while all queries add to them.
+    // The outer loop is over keys, so that dK and dV of a block stay in L2 while all queries add to them.
     for (std::size_t j0 = 0; j0 < Lk; j0 += kKeys) {
         for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
             const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
             if (seen <= j0 || shape.first_block(i0) > j0) continue;
-            const std::size_t seen_before = i0 > 0 ? shape.seen(i0) : 0;  // keys whose gradient has begun
-            for (std::size_t i = i0; i < i1; ++i) {                       // rows that lie far apart, for D
+            const std::size_t seen_before = i0 > 0 ? shape.seen(i0) : 0;  // keys that already have a gradient
+            for (std::size_t i = i0; i < i1; ++i) {                       // for D; the rows lie far apart
                 for (std::size_t j = 0; j < dv / pack; j += 64 / sizeof(E)) __builtin_prefetch(y.at(i) + j);
             }
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, columns = (n + pack - 1) / pack * pack;
@@ -161,7 +161,7 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                     const auto dropped_gradient = [=](auto& x, auto& dx, auto& f) {
                         dx *= f;
                         gradient(x, dx);
-                        x *= f;  // as V met it
+                        x *= f;  // the weight in the product with V
                     };
                     simd_update(width, dropped_gradient, pr, dpr, factors);
                 } else {
@@ -172,7 +172,7 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                     std::fill(row + width, row - skip + columns, T{0});
                 }
             }
-            // Columns before the window of all these queries are left out: their gradient has begun.
+            // Skips columns before the window of all these queries: they already have a gradient.
             const std::size_t left = i0 > 0 ? shape.aligned_skip(i0, j0, n) : 0;
             const std::size_t old = seen_before - std::min(seen_before, j0) - left;
             const auto p2 = Operands::stacked(Operands::natural(HeadMatrix<const T>{p, lds}, rows, columns, block),
@@ -207,8 +207,8 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     }
 }
 
-// Sums dK and dV over heads first, first + step, ... of a group; body(head, dk, dvalue) computes those of one head. The
-// order is that of sum_lanes, so the result is, to the last bit, the gradient of keys that are repeated for each head.
+// Sums dK and dV over heads first, first + step, ... of a group; body(head, dk, dvalue) computes them for one head. The
+// order is that of sum_lanes, so the result equals, to the last bit, the gradient of keys repeated for each head.
 template <class T, class Body>
 void sum_group(const AttentionShape<T>& shape, std::size_t first, std::size_t step, const HeadMatrix<T>& dk,
                const HeadMatrix<T>& dvalue, T* room, const Body& body) {

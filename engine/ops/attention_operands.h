@@ -1,9 +1,9 @@
-// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word
-// each (PairOperands). An operand has three layouts, each made from the first:
+// The operands of attention's products: numbers (FloatOperands), or pairs of bfloat16 in one word each (PairOperands).
+// An operand has three layouts; the others are made from the first:
 //   natural     one row per position, pairs along the row: the left operand of a product over the columns
 //   stacked     one row per two positions, each pair a number of both: the right operand of a product over the
-//               positions, or its left operand, transposed. right() packs it, because the rows of a head that lie far
-//               apart in memory map to few sets of L1.
+//               positions, or its left operand, transposed. right() packs it, because the rows of a head lie far
+//               apart in memory and map to few sets of L1.
 //   transposed  one row per column: the right operand of a product over the columns
 #pragma once
 
@@ -36,7 +36,7 @@ HeadMatrix<To> head_of(const A& x, std::size_t b, std::size_t h) {
 template <class T>
 struct FloatOperands {
     using Element = T;           // of operands
-    using Kept = ConstArray<T>;  // what the products and backward get of q, k and v, and backward of y
+    using Kept = ConstArray<T>;  // q, k and v as the products and backward take them, and y as backward does
     static constexpr std::size_t kPack = 1;
 
     static Kept kept(const Kept& x) { return x; }
@@ -68,7 +68,7 @@ struct PairOperands {
         });
         return pairs;
     }
-    static Array<float> full(const ConstArray<std::int32_t>& kept) {  // lies in memory as (B, L, H, d)
+    static Array<float> full(const ConstArray<std::int32_t>& kept) {  // stored as (B, L, H, d)
         const std::size_t B = kept.dim(0), H = kept.dim(1), L = kept.dim(2), pairs = kept.dim(3);
         Array<float> y({B, L, H, 2 * pairs});
         float* const out = y.data();

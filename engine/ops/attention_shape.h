@@ -13,7 +13,7 @@ namespace inkling {
 
 constexpr std::size_t kRows = 32;   // queries at a time
 constexpr std::size_t kKeys = 512;  // keys at a time
-constexpr std::size_t kSkip = 16;   // keys before a window are left out by so many
+constexpr std::size_t kSkip = 16;   // keys before a window are skipped in multiples of this
 constexpr std::size_t kStrip = 8;   // queries at a time in a product, which then ends near the diagonal
 
 template <class T>
@@ -22,7 +22,7 @@ struct AttentionShape {
     AttentionOptions options;
     T scale;
     ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), if defined
-    // For one of several documents in rows of `whole` positions: its start. Lq and Lk are its own length.
+    // For one of several documents in a row of `whole` positions: `begin` is its start, Lq and Lk its length.
     std::size_t begin = 0, whole = 0;
 
     // Calls body(part, begin) for each document of row b; without documents, once for the whole row.
@@ -40,7 +40,7 @@ struct AttentionShape {
         }
     }
 
-    std::size_t group() const { return K > 0 ? H / K : 1; }  // heads of queries that share one of keys
+    std::size_t group() const { return K > 0 ? H / K : 1; }  // query heads per key head
     // The first key that query i sees; later queries see none before it.
     std::size_t first_seen(std::size_t i) const {
         const std::size_t end = seen(i + 1);
@@ -48,8 +48,8 @@ struct AttentionShape {
     }
     // The start of the first block of keys that query i, or a later one, sees.
     std::size_t first_block(std::size_t i) const { return first_seen(i) / kKeys * kKeys; }
-    // The distance between rows of a block of scores. It is no power of two, because such rows map to few sets of the
-    // cache.
+    // The distance between rows of a block of scores. It is no power of two, because those rows would map to few sets
+    // of the cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
     std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
@@ -63,22 +63,22 @@ struct AttentionShape {
         };
         return first_queries(Lk) - first_queries(Lk - Lq);
     }
-    // How many of keys [j0, j1) are not in the future of query i.
+    // The number of keys in [j0, j1) that are not in the future of query i.
     std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;
     }
 
-    // How many of these come before the first that it sees.
+    // The number of these keys before the first that it sees.
     std::size_t skipped(std::size_t i, std::size_t j0, std::size_t width) const {
         return std::min(std::max(first_seen(i), j0) - j0, width);
     }
-    // The same, but no more than whole vectors and pairs, and never all.
+    // The same, rounded down to whole vectors and pairs, and never all keys.
     std::size_t aligned_skip(std::size_t i, std::size_t j0, std::size_t width) const {
         return std::min(skipped(i, j0, width), width - 1) / kSkip * kSkip;
     }
 
-    // body(i, count, skip, width): queries i .. i + count of [i0, i1) see keys j0 + skip .. j0 + width of [j0, j1), or
-    // fewer.
+    // Calls body(i, count, skip, width): queries i .. i + count of [i0, i1) see at most keys j0 + skip .. j0 + width of
+    // [j0, j1).
     template <class Body>
     void for_strips(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const Body& body) const {
         for (std::size_t i = i0; i < i1; i += kStrip) {
@@ -88,8 +88,8 @@ struct AttentionShape {
         }
     }
 
-    // Turns products q . k of row i with n keys from j0 into scores, -inf in blocked places, up to the returned factor:
-    // the scale, if they need no other change.
+    // Turns products q . k of row i with n keys from j0 into scores, -inf where blocked, except for the returned
+    // factor: the scale, if they need no other change.
     T finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
         if (options.alibi.empty() && !mask.defined() && scale > 0) return scale;
         simd_map(
@@ -112,7 +112,7 @@ struct AttentionShape {
         return T{1};
     }
 
-    // Whether the mask leaves any key to query i.
+    // Whether query i sees any key.
     bool sees_any(std::size_t b, std::size_t h, std::size_t i) const {
         if (!mask.defined()) return true;
         for (std::size_t j = first_seen(i); j < seen(i + 1); ++j) {
@@ -147,20 +147,20 @@ struct AttentionShape {
     }
 };
 
-// The scratch memory of one thread. The sizes are those of FloatOperands; others take no more.
+// The scratch memory of one thread. The sizes suit FloatOperands; PairOperands need no more.
 template <class T>
 struct Scratch {
-    T *kt, *vt, *s, *dp, *operands, *sums;  // vt, dp and sums, of a group's dK and dV, for backward
+    T *kt, *vt, *s, *dp, *operands, *sums;  // vt, dp, and sums (of a group's dK and dV) are for backward
 
     Scratch(const AttentionShape<T>& p, bool backward) {
         const std::size_t keys = whole_vectors<T>(p.Lk), scores = kRows * p.score_row();
         const std::size_t packed = (p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys;
-        const std::size_t pairs = static_cast<std::size_t>(std::bit_width(p.group() - 1));  // that wait to be added
+        const std::size_t pairs = static_cast<std::size_t>(std::bit_width(p.group() - 1));  // that wait for a sum
         const std::size_t sizes[] = {p.d * keys, backward ? p.dv * keys : 0,
                                      scores,     backward ? scores : 0,
                                      packed,     backward ? pairs * p.Lk * (p.d + p.dv) : 0};
         T* next = static_cast<T*>(thread_memory(std::accumulate(sizes, sizes + 6, std::size_t{0}) * sizeof(T)));
-        T** const places[] = {&kt, &vt, &s, &dp, &operands, &sums};  // all but the last whole vectors long
+        T** const places[] = {&kt, &vt, &s, &dp, &operands, &sums};  // all but the last consist of whole vectors
         for (std::size_t i = 0; i < 6; ++i) *places[i] = next, next += sizes[i];
     }
 };

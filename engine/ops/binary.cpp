@@ -5,8 +5,7 @@
 //   maximum  y = max(a, b)    da = dy where a > b, dy / 2 where a = b, else 0; db the other way round
 //   minimum  y = min(a, b)    da = dy where a < b, dy / 2 where a = b, else 0; db the other way round
 //   pow      y = a^b          da = dy b a^(b-1), 0 where b = 0      db = dy y ln a, 0 where a = 0 and b >= 0
-// Gradients of broadcast operands are summed back to the operand's shape by sum_to. Where an operand is NaN, so is its
-// gradient.
+// sum_to sums gradients of broadcast operands to the operand's shape. Where an operand is NaN, so is its gradient.
 #include "engine/ops/binary.h"
 
 #include <cmath>
@@ -86,7 +85,7 @@ Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
 
 namespace {
 
-// The better of two numbers: better(u, v) says whether u is, and not v.
+// The better of two numbers: better(u, v) is true if u is better than v.
 template <class T, class Better>
 Tensor<T> best(const char* op, const Tensor<T>& a, const Tensor<T>& b, const Better& better) {
     const auto value = [=](auto u, auto v) { return xsimd::select(better(u, v) | xsimd::isnan(u), u, v); };
@@ -114,7 +113,7 @@ Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b) {
     return best("minimum", a, b, [](auto u, auto v) { return u < v; });
 }
 
-// A formula of vectors, and the same of Traced, as one function.
+// Combines a formula for vectors with the same formula for Traced.
 template <class F, class G>
 struct both_ways : F, G {
     both_ways(F f, G g) : F(f), G(g) {}

@@ -14,7 +14,7 @@ Tensor<T> mul(Tensor<T> a, const Tensor<T>& b);  // in a's own memory if nothing
 template <class T>
 Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b);
 
-// The larger and the smaller of two numbers, NaN if one is. Equal ones share the gradient in equal parts.
+// The larger and the smaller of two numbers; NaN if either is NaN. Equal numbers share the gradient equally.
 template <class T>
 Tensor<T> maximum(const Tensor<T>& a, const Tensor<T>& b);
 template <class T>

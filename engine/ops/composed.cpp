@@ -26,7 +26,7 @@ Tensor<T> accumulated(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, c
     return concatenate(all, axis);
 }
 
-// x with each axis that has two widths, the last first, as pad_axis(y, axis, before, after) makes it.
+// Applies y = pad_axis(y, axis, before, after) to each axis that has two widths, the last axis first.
 template <class T, class F>
 Tensor<T> padded(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, const F& pad_axis) {
     check_defined("pad", x);
@@ -65,7 +65,7 @@ template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with) {
     return padded(x, widths, [&](const Tensor<T>& y, std::ptrdiff_t axis, std::ptrdiff_t before, std::ptrdiff_t after) {
         const auto n = static_cast<std::ptrdiff_t>(y.dim(axis));
-        // Circular: what negative widths leave is what repeats.
+        // Circular: the elements that negative widths leave repeat.
         const std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, -before),
                              left = n - first - std::max<std::ptrdiff_t>(0, -after),
                              most = with == Padding::reflect ? n - 1 : left;
@@ -141,7 +141,7 @@ Tensor<T> norm(const Tensor<T>& x, double p, const Axes& axes, bool keep_axes) {
     if (p == 1) return sum(abs(x), axes, keep_axes);
     if (std::isinf(p)) return max(abs(x), axes, keep_axes);
     const Tensor<T> s = sum(p == 2 ? mul(x, x) : pow(abs(x), p), axes, keep_axes);
-    const MaskArray zero = xt::equal(s.value(), T{0});  // there the root has no gradient
+    const MaskArray zero = xt::equal(s.value(), T{0});  // the root has no gradient there
     const Tensor<T> above = masked_fill(s, zero, 1);
     return where(zero, s, p == 2 ? sqrt(above) : pow(above, 1 / p));
 }

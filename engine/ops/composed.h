@@ -1,4 +1,4 @@
-// Ops that are made of other ops, where speed is not the point. Their gradients are those of their parts.
+// Ops composed of other ops, for which speed matters less. Their gradients come from their parts.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace inkling {
 
-// Adds `value` around x. `widths` are those before and after the last axis, then those of the axis before it, and so
+// Adds `value` around x. `widths` are the widths before and after the last axis, then for the axis before it, and so
 // on. A negative width removes elements.
 //   pad(x, {1, 2})   (H, W) -> (H, W + 3)
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value = 0);
-// What stands around x instead: of a b c,  c b | a b c | b a;  a a | a b c | c c;  b c | a b c | a b
+// Pads with elements of x. For a b c:  c b | a b c | b a;  a a | a b c | c c;  b c | a b c | a b
 enum class Padding { reflect, replicate, circular };
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with);
@@ -21,7 +21,7 @@ template <class T>
 Tensor<T> flip(const Tensor<T>& x, const Axes& axes = {});  // in reverse order along the axes; default: all
 template <class T>
 Tensor<T> roll(const Tensor<T>& x, std::ptrdiff_t shift, std::ptrdiff_t axis);  // y_(i + shift mod n) = x_i
-// x again and again, times[i] times along axis i. The shorter of the two shapes gets ones in front.
+// Repeats x times[i] times along axis i. The shorter of the two shapes gets ones in front.
 template <class T>
 Tensor<T> tile(const Tensor<T>& x, const Shape& times);
 template <class T>
@@ -42,7 +42,7 @@ IdArray argmin(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false
 template <class T>
 IdArray argsort(const Tensor<T>& x, std::ptrdiff_t axis = -1, bool descending = false);  // the ids of sort
 
-// y_i = max(x_0, ..., x_i) along an axis, and where the maximum is: the last place of equal ones.
+// y_i = max(x_0, ..., x_i) along an axis, and the index of the maximum: the last index among equal elements.
 template <class T>
 Ordered<T> cummax(const Tensor<T>& x, std::ptrdiff_t axis);
 template <class T>

@@ -1,5 +1,5 @@
-// Attention made of other ops: it returns the weights, its gradients have a graph, and tests compare the fused op with
-// it. And the masks and biases that it is made of. A mask is 1 where a query may look.
+// Attention composed of other ops, with its masks and biases. It returns the weights, its gradients have a graph, and
+// tests compare the fused op with it. A mask is 1 where a query may look.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace inkling {
 
-// (1, 1, queries, keys): a query sees its own position and those before. The last query is at the last key's position.
+// (1, 1, queries, keys): a query sees its own position and earlier ones. The last query is at the last key's position.
 MaskArray look_ahead_mask(std::size_t queries, std::size_t keys);
 
-// (queries, keys): a query sees its own position and the window - 1 before it. The last query is at the last key.
+// (queries, keys): a query sees its own position and the window - 1 before it. The last query is at the last key's
+// position.
 MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window);
 
-// (B, 1, L, L) for documents that begin at begins (B, L): a query sees its own position and those before it in its
+// (B, 1, L, L) for documents that begin at begins (B, L): a query sees its own position and earlier ones in its
 // document.
 MaskArray document_mask(const IdArray& begins);
 
@@ -28,7 +29,7 @@ Array<T> alibi_bias(const std::vector<double>& slopes, std::size_t queries, std:
 template <class T>
 struct AttentionOutput {
     Tensor<T> output;
-    Tensor<T> weights;  // (..., Lq, Lk): how much query i looks at key j; rows sum to 1
+    Tensor<T> weights;  // (..., Lq, Lk): the weight of key j for query i; rows sum to 1
 };
 
 // q, k and v as attention() takes them; the weights are (B, H, Lq, Lk), before dropout.

@@ -4,8 +4,8 @@
 //                   y_i = sum_j q_ij (l_i - (z_ij - m_i)), and a mean is their sum over sum_i w[t_i]
 //                   dz_ij = dy_i (e^(z_ij - m_i - l_i) sum_k q_ik - q_ij)
 // A row with a NaN, with an infinite logit or without a finite one makes the loss NaN, and its gradient.
-// One op for all options: made of log_softmax and gather, an ignored row with a NaN would have a gradient of NaN.
-// The probabilities are not saved: backward computes them again from the logits and two numbers per row.
+// One op covers all options: with log_softmax and gather, an ignored row with a NaN would get a gradient of NaN.
+// The probabilities are not saved: backward recomputes them from the logits and two numbers per row.
 #include "engine/ops/cross_entropy.h"
 
 #include <cmath>
@@ -23,12 +23,12 @@
 namespace inkling {
 namespace {
 
-// The loss of logits z (rows, V) as other ops make it; `factor` turns a sum into a mean.
+// The loss of logits z (rows, V), composed of other ops; `factor` turns a sum into a mean.
 template <class T>
 Tensor<T> composed_cross_entropy(const Tensor<T>& z, const IdArray& targets, const CrossEntropyOptions& options,
                                  double factor) {
     std::vector<std::int32_t> counted, classes;
-    std::vector<T> weights;  // of the targets
+    std::vector<T> weights;  // per target
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const std::int32_t t = targets.data()[i];
         if (t == options.ignore) continue;
@@ -115,7 +115,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     });
     const bool each = options.reduction == Reduction::none;
     Array<T> y(each ? targets.shape() : Shape{}, T{0});
-    double total = 0;  // in double and in order: the mean of many rows keeps its last digits
+    double total = 0;  // in double and in order, so that the mean of many rows keeps its last digits
     for (std::size_t i = 0; i < rows; ++i) {
         const std::int32_t t = targets.data()[i];
         if (t == ignore) continue;

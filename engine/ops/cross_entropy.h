@@ -19,7 +19,7 @@ struct CrossEntropyOptions {
     std::vector<double> weight = {};  // per class; empty: all 1. The mean divides by the sum of the targets' weights
     std::int32_t ignore = kIgnore;
     Reduction reduction = Reduction::mean;  // none: one loss per row, 0 for ignored rows
-    double label_smoothing = 0;             // in [0, 1]: the part of each target spread over all classes
+    double label_smoothing = 0;             // in [0, 1]: the fraction of each target that is spread over all classes
 };
 
 // The same with options: cross_entropy(logits, targets, {.label_smoothing = 0.1}).
@@ -30,7 +30,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const C
 template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const Tensor<T>& targets, const CrossEntropyOptions& options = {});
 
-// The same of log_softmax(logits), which is given; without label smoothing.
+// The same for log_softmax(logits) as input, without label smoothing.
 template <class T>
 Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options = {});
 

@@ -5,7 +5,7 @@
 namespace inkling {
 namespace {
 
-// dy/dx, row by row; zeros where y does not depend on x.
+// dy/dx, row by row; zeros if y does not depend on x.
 template <class T>
 Tensor<T> rows_of_gradients(const Tensor<T>& y, const Tensor<T>& x) {
     Shape shape = y.shape();
@@ -27,7 +27,7 @@ void check_direction(const char* what, const Tensor<T>& x, const Tensor<T>& v) {
           x.shape());
 }
 
-// The gradient of f at a leaf x, with a graph. An f that does not depend on x has zeros.
+// The gradient of f at a leaf x, with a graph; zeros if f does not depend on x.
 template <class T>
 Tensor<T> gradient_at(const char* what, TensorFunction<T> f, const Tensor<T>& x) {
     const Tensor<T> y = f(x);

@@ -7,7 +7,7 @@
 namespace inkling {
 
 // Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p) (Srivastava et al. 2014). Element i is kept
-// when the i-th 32-bit word of the key's sequence is at least p 2^32.
+// if the i-th 32-bit word of the key's sequence is at least p 2^32.
 template <class T>
 Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key);
 

@@ -1,9 +1,9 @@
 //   einsum   y[result] = sum over the other letters of prod_i x_i[letters of operand i]
-// Made of permute, reshape, slice, sum, mul and matmul, whose gradients are its own. A product of two operands: letters
-// of both that are needed later are its batch, letters of both that are not are contracted, the others are rows and
-// columns:
+// Composed of permute, reshape, slice, sum, mul and matmul, which supply the gradients. In a product of two operands,
+// shared letters that are needed later are the batch, other shared letters are contracted, and the remaining letters
+// are rows and columns:
 //   (batch, rows, contracted) x (batch, contracted, columns)
-// Longer than other ops, since it has to read the equation and to say what is wrong with it.
+// It is longer than other ops, because it must parse the equation and report its errors.
 #include "engine/ops/einsum.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct Equation {
     std::string result;
 };
 
-// The axes of an ellipsis have letters, too, which no equation can name: '0', '1', ... of the broadcast axes from the
-// left, so that they come first where the result's letters are in alphabetical order.
+// The axes of an ellipsis get letters that no equation can name: '0', '1', ... for the broadcast axes from the left, so
+// that they come first if the result's letters are in alphabetical order.
 std::string letters_of_ellipsis(std::size_t begin, std::size_t end) {
     std::string letters;
     for (std::size_t i = begin; i < end; ++i) letters += static_cast<char>('0' + i);
@@ -38,7 +38,7 @@ Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
     std::erase(spec, ' ');
     for (std::size_t dots = spec.find('.'); dots != spec.npos; dots = spec.find('.', dots + 1)) {
         check(spec.compare(dots, 3, "...") == 0, "einsum: dots must be an ellipsis, \"...\", got \"{}\"", text);
-        spec.erase(dots, 2);  // one dot stands for it
+        spec.erase(dots, 2);  // one dot represents the ellipsis
     }
     const std::size_t arrow = spec.find("->");
     Equation e{{""}, arrow == std::string::npos ? "" : spec.substr(arrow + 2)};
@@ -61,7 +61,7 @@ Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
     check_letters(e.result);
     const std::size_t count = shapes.size();
     check(e.operands.size() == count, "einsum: \"{}\" has {} operands, got {} tensors", text, e.operands.size(), count);
-    std::size_t broadcast = 0;  // axes that the longest ellipsis stands for
+    std::size_t broadcast = 0;  // axes of the longest ellipsis
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t named = e.operands[i].size() - has(e.operands[i], '.');
         const bool fits = has(e.operands[i], '.') ? shapes[i].size() >= named : shapes[i].size() == named;
@@ -96,9 +96,9 @@ Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
 template <class T>
 struct Term {
     Tensor<T> x;
-    std::string letters;  // of its axes
+    std::string letters;  // one per axis
 
-    // The axes in the order of `order`, which holds the same letters.
+    // Permutes the axes to `order`, which holds the same letters.
     Tensor<T> permuted(const std::string& order) const {
         Shape axes;
         for (const char c : order) axes.push_back(letters.find(c));
@@ -109,8 +109,8 @@ struct Term {
         for (const char c : some) shape.push_back(x.shape()[letters.find(c)]);
         return shape;
     }
-    // Of an axis that is named twice the diagonal: every (n + 1)-th element of both as one. Then the sum over what is
-    // not needed.
+    // Takes the diagonal of an axis that is named twice: every (n + 1)-th element of both axes merged. Then sums over
+    // letters that are not needed.
     void reduce(const std::string& needed) {
         for (std::size_t i = 0; i < letters.size(); ++i) {
             for (std::size_t j = letters.find(letters[i], i + 1); j != std::string::npos;
@@ -167,7 +167,7 @@ Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operan
     Equation e = parse(equation, shapes);
     std::map<char, std::size_t> sizes;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        std::map<char, std::size_t> own;  // a diagonal is of equal axes
+        std::map<char, std::size_t> own;  // the axes of a diagonal must have equal sizes
         for (std::size_t axis = 0; axis < shapes[i].size(); ++axis) {
             const char c = e.operands[i][axis];
             const std::size_t n = shapes[i][axis];
@@ -178,7 +178,7 @@ Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operan
             if (size == 1) size = n;
         }
     }
-    // An operand that has size 1 where others have more does not depend on that letter: it goes without the axis.
+    // An operand with size 1 along a letter that is larger elsewhere does not depend on it: the axis is dropped.
     std::vector<Tensor<T>> xs = operands;
     for (std::size_t i = 0; i < xs.size(); ++i) {
         Axes ones;

@@ -12,10 +12,10 @@
 namespace inkling {
 
 // One letter, a-z or A-Z, names each axis of each operand; "..." names any number of axes, which broadcast from the
-// right as in NumPy. A letter has one size; size 1 broadcasts. The axes after -> are those of the result; all others
-// are summed, also those of an ellipsis that the result does not have. Without ->, the result has the axes of the
-// ellipsis, then the letters that occur once, in alphabetical order. Spaces are ignored. Operands are multiplied from
-// left to right, by matmul where two share a summed letter.
+// right as in NumPy. A letter has one size; size 1 broadcasts. The letters after -> are the axes of the result; all
+// others are summed, also the axes of an ellipsis that the result does not have. Without ->, the result has the axes of
+// the ellipsis, then the letters that occur once, in alphabetical order. Spaces are ignored. Operands are multiplied
+// from left to right, by matmul if two share a summed letter.
 template <class T>
 Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operands);
 

@@ -1,4 +1,4 @@
-// Functions of numbers that are made of other ops, element by element.
+// Elementwise functions composed of other ops.
 #pragma once
 
 #include <cmath>
@@ -58,14 +58,14 @@ Tensor<T> copysign(const Tensor<T>& x, const Tensor<T>& from) {
     for (T& v : signs) v = std::copysign(T{1}, v);
     return mul(abs(x), Tensor<T>(signs));
 }
-// a - b trunc(a / b), of a's sign, as C's fmod; shapes broadcast.
+// a - b trunc(a / b), with a's sign, like C's fmod; shapes broadcast.
 template <class T>
 Tensor<T> fmod(const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("fmod", a, b);
     const Tensor<T> one = Tensor<T>::ones({}), signs = copysign(one, a);
     return mul(remainder(mul(a, signs), mul(b, copysign(one, b))), signs);
 }
-// ln(x + (x^2 + 1)^(1/2)), of |x|, so that no digits are lost.
+// ln(x + (x^2 + 1)^(1/2)), computed from |x|, so that no digits are lost.
 template <class T>
 Tensor<T> asinh(const Tensor<T>& x) {
     check_defined("asinh", x);
@@ -105,7 +105,7 @@ Tensor<T> celu(const Tensor<T>& x, double alpha = 1) {  // x, or alpha (e^(x / a
     return scale(elu(scale(x, 1 / alpha)), alpha);
 }
 template <class T>
-Tensor<T> selu(const Tensor<T>& x) {  // of normal inputs, normal outputs (Klambauer et al. 2017)
+Tensor<T> selu(const Tensor<T>& x) {  // keeps mean 0 and variance 1 (Klambauer et al. 2017)
     check_defined("selu", x);
     return scale(elu(x, 1.6732632423543772), 1.0507009873554805);
 }

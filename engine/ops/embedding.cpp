@@ -40,13 +40,13 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     });
     return record(
         "embedding", std::move(y), inputs(weight), [ids, n, rows, width](const Array<T>& dy_any, Gradients<T>& grads) {
-            if (grads.recorded()) {  // the same rows, of a table whose values do not matter
+            if (grads.recorded()) {  // the same rows of a dummy table
                 const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
                 return grads.add_through(reshape(index_select(other, 0, ids.reshaped({n})), grads.dy().shape()));
             }
             const Array<T> dy = dy_any.contiguous();
             auto [place, accumulate] = grads.target(0);
-            const bool direct = place.is_contiguous();  // it is not where the table is a transposed view
+            const bool direct = place.is_contiguous();  // false if the table is a transposed view
             Array<T> dw = direct ? place : Array<T>(place.shape());
             T* const to = dw.data();
             if (!direct || !accumulate) {

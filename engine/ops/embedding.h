@@ -5,7 +5,7 @@
 
 namespace inkling {
 
-// ids (...), weight (V, C) -> (..., C): row ids[i] of the table. Throws when an id is not in [0, V).
+// ids (...), weight (V, C) -> (..., C): row ids[i] of the table. Throws if an id is not in [0, V).
 template <class T>
 Tensor<T> embedding(const IdArray& ids, const Tensor<T>& weight);
 

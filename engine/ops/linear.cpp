@@ -1,8 +1,8 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
-// The bias is added inside the product; the products dX and dW are written to the place of the gradient. In bfloat16 X
-// is saved rounded, because the product dW rounds it anyway; or it is computed again, where the op that made it can do
-// so (can_recompute). W is rounded again in backward, because a second copy of all weights is large. A
-// packed W is widened for each product.
+// The product adds the bias; the products dX and dW write to the memory of the gradient. In bfloat16 X is saved
+// rounded, because the product dW rounds it anyway; or it is recomputed, if the op that made it can do so
+// (can_recompute). Backward rounds W again, because a second copy of all weights is large. A packed W is widened for
+// each product.
 #include "engine/ops/linear.h"
 
 #include "engine/autograd/backward.h"
@@ -57,7 +57,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
             Array<T> db;
             const Operand<T> dy2 =
                 grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
-            if (grads.wanted(1)) {  // first, so that an input that is computed again is freed at once
+            if (grads.wanted(1)) {  // first, so that a recomputed input is freed at once
                 auto [dw, accumulate] = grads.target(1);
                 const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
                 product(dy2.transposed(), kept, dw, {accumulate});

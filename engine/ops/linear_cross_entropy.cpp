@@ -1,7 +1,7 @@
 //   z = X W^T, a block of the vocabulary (columns of z) at a time;  with a cap, z = c tanh(X W^T / c)
 //   forward    running maximum m and sum l = sum_v e^(z_v - m) of each row: when m grows, l shrinks by e^(m_old - m)
 //              loss = mean over rows of (m + ln l) - z_target
-//   backward   z again;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
+//   backward   recompute z;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
 //              dX += dz W     dW's rows of the block = dz^T X
 // Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is computed.
 #include "engine/ops/linear_cross_entropy.h"
@@ -19,10 +19,10 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kLogits = std::size_t{32} << 20;  // bytes of logits that are saved rather than computed again
+constexpr std::size_t kLogits = std::size_t{32} << 20;  // bytes of logits that are saved rather than recomputed
 constexpr std::size_t kBlock = std::size_t{4} << 20;    // bytes of logits at a time otherwise
 
-// A row so far: its largest logit, the sum of e^(z - top), and the logit of its target.
+// The state of a row: its largest logit so far, the sum of e^(z - top), and the logit of its target.
 template <class T>
 struct Row {
     T top = -std::numeric_limits<T>::infinity(), sum = 0, target = 0;
@@ -89,7 +89,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     }
     const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
-    // visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
+    // Calls visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
     const SavedWeight<T> w_all(weight);
     const auto each_block = [rows, V, block, x2, w_all](const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
@@ -111,7 +111,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
             }
         });
     });
-    double total = 0;  // in double and in order: the mean of many rows keeps its last digits
+    double total = 0;  // in double and in order, so that the mean of many rows keeps its last digits
     Array<T> log_sums({rows}, T{0});
     for (std::size_t i = 0; i < rows; ++i) {
         if (targets.data()[i] == ignore) continue;

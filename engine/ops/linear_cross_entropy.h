@@ -1,4 +1,4 @@
-// The head of a language model and its loss in one op. For large vocabularies, the whole logits never exist in memory.
+// The head of a language model and its loss in one op. With large vocabularies, the full logits are never in memory.
 #pragma once
 
 #include "engine/ops/cross_entropy.h"

@@ -1,6 +1,6 @@
 //   mse_loss                          y = (x - t)^2                               dx = 2 dy (x - t), dt = -dx
-//   binary_cross_entropy_with_logits  y = (1 - t) x + max(-x, 0) + ln(1 + e^-|x|)   dx = dy (sigmoid(x) - t), dt = -dy
-//   x
+//   binary_cross_entropy_with_logits  y = (1 - t) x + max(-x, 0) + ln(1 + e^-|x|)   dx = dy (sigmoid(x) - t),
+//                                                                                   dt = -dy x
 #include "engine/ops/loss.h"
 
 #include "engine/array/map.h"

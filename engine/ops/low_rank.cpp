@@ -1,7 +1,7 @@
 //   add_low_rank   Z = Y + H B^T,  H = s X A^T
 //   dY = dZ     dB = dZ^T H     dH = s dZ B     dA = dH^T X     dX = dH A
-// H, which has r columns, and X are saved as they are, or X is computed again. dA and dB are sums over the rows of long
-// thin products: gemm would spend its time on packing X and dZ, so they have a loop of their own, in full precision.
+// H (rows, r) and X are saved unchanged, or X is recomputed. dA and dB are sums over the rows of long thin products:
+// gemm would spend its time on packing X and dZ, so they have a separate loop, in full precision.
 #include "engine/ops/low_rank.h"
 
 #include "engine/autograd/backward.h"
@@ -112,7 +112,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     return record(
         "add_low_rank", std::move(z), std::move(nodes),
         [kept_x, recompute, precision, w_a, w_b, h, s, rows, in, out, r](const Array<T>& dz, Gradients<T>& grads) {
-            if (grads.recorded()) {  // the values of Y, and of an X that was not kept, do not matter
+            if (grads.recorded()) {  // the values of Y, and of an X that was not saved, do not matter
                 const WithPrecision scope(precision);
                 Shape shape_x = dz.shape();
                 shape_x.back() = in;

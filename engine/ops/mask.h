@@ -31,7 +31,7 @@ Tensor<T> tril(const Tensor<T>& x, std::ptrdiff_t k = 0);
 template <class T>
 Tensor<T> triu(const Tensor<T>& x, std::ptrdiff_t k = 0);
 
-// (rows, columns): true at the keys that a causal query must not see: above the diagonal that ends in the last corner.
+// (rows, columns): true for keys that a causal query must not see, above the diagonal that ends in the last corner.
 // With rows == columns, that is column > row.
 MaskArray causal_mask(std::size_t rows, std::size_t columns);
 

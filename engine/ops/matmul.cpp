@@ -1,5 +1,5 @@
 //   matmul   Y = A B     dA = dY B^T     dB = A^T dY
-// A gradient of a broadcast operand is summed over the batch axes that it was broadcast along.
+// The gradient of a broadcast operand is summed over the batch axes of the broadcast.
 #include "engine/ops/matmul.h"
 
 #include "engine/array/broadcast.h"
@@ -16,7 +16,7 @@ Shape batch_of(const ConstArray<T>& x) {
     return Shape(x.shape().begin(), x.shape().end() - 2);
 }
 
-// (..., M, K) with several batch axes is one tall matrix when the other operand is a single one.
+// Merges the batch axes of (..., M, K) into one tall matrix if the other operand is a single matrix.
 template <class T>
 ConstArray<T> as_matrix(const ConstArray<T>& x) {
     return x.reshaped({size_of(batch_of(x)) * x.dim(-2), x.dim(-1)});
@@ -37,7 +37,7 @@ Array<T> multiplied(const ConstArray<T>& a, const ConstArray<T>& b, Precision pr
     return y;
 }
 
-// The gradient of input i is A B, summed over the axes that the input was broadcast along.
+// The gradient of input i is A B, summed over the axes of its broadcast.
 template <class T>
 void add_product(Gradients<T>& grads, std::size_t i, const ConstArray<T>& a, const ConstArray<T>& b, const Shape& shape,
                  Precision precision) {

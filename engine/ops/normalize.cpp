@@ -16,7 +16,7 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kRows = 32;  // rows whose part of dgain and dbias is summed at a time, whatever the threads
+constexpr std::size_t kRows = 32;  // rows per partial sum of dgain and dbias, for any number of threads
 
 template <class T>
 struct RowNorm {
@@ -27,10 +27,10 @@ struct RowNorm {
     bool has_gain;
 
     void backward(const Array<T>& dy, Gradients<T>& grads) const;
-    Tensor<T> composed(const Gradients<T>& grads) const;  // the output, made of other ops
+    Tensor<T> composed(const Gradients<T>& grads) const;  // the output, composed of other ops
 };
 
-// dx = or, if it accumulates, += the gradient of a row; `g` is room for one.
+// Sets dx to the gradient of a row, or adds it if `accumulate`; `g` has room for a row.
 template <class T>
 void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain, T mu, T r, T* dx, bool accumulate,
                   T* g, T* dgain, T* dbias) {
@@ -66,7 +66,7 @@ Tensor<T> RowNorm<T>::composed(const Gradients<T>& grads) const {
     if (centered) y = sub(y, inkling::mean(y, -1, true));
     y = mul(y, pow(affine(inkling::mean(mul(y, y), -1, true), 1.0, eps), -0.5));
     if (has_gain) y = mul(y, grads.in(1, *gain));
-    // the bias, whose value does not matter
+    // the value of the bias does not matter
     return grads.wanted(2) ? add(y, grads.in(2, Array<T>({}, T{0}).broadcasted({width}))) : y;
 }
 

@@ -1,7 +1,7 @@
 // Operators between two tensors, and between a tensor and a number or an array, which counts as a constant.
 //   y = 2 * x + 1;   y = 1 / x - x.value();
 //   y += x;          // y = y + x: binds the variable y to a new tensor; copies of the old y keep its value and graph
-// A leaf is not rebound: w += ... is an error when w wants a gradient, since the parameter itself would stay as it is.
+// A leaf is not rebound: w += ... is an error if w wants a gradient, because the parameter itself would not change.
 // w.value_in_place() += ... writes to it.
 #pragma once
 
@@ -47,7 +47,7 @@ concept TensorAndOther = WithTensor<A, B> && !std::same_as<std::remove_cvref_t<A
 template <class X>
 concept Number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
 
-template <class A, class B>  // of the operand that is a tensor
+template <class A, class B>  // the type of the operand that is a tensor
 using ElementOf = typename std::conditional_t<is_tensor<std::remove_cvref_t<A>>, std::remove_cvref_t<A>,
                                               std::remove_cvref_t<B>>::value_type;
 
@@ -144,7 +144,7 @@ Tensor<T>& operator/=(Tensor<T>& x, const X& other) {
     return rebind("/=", x, x / other);
 }
 
-// Tensors are not compared: these only say what to write instead.
+// Tensors cannot be compared: these operators only name the alternative.
 template <class A, class B>
 requires WithTensor<A, B> std::partial_ordering operator<=>(A&&, B&&) {
     static_assert(!WithTensor<A, B>, "compare the values of tensors: x.item() < 1, or x.value() < y.value()");

@@ -20,13 +20,13 @@
 namespace inkling {
 namespace {
 
-// dy of a reduced shape, as it lies against x: reduced axes back with size 1.
+// Gives dy its reduced axes back, with size 1.
 template <class T>
 ConstArray<T> expanded(const ConstArray<T>& dy, const Shape& x_shape, const std::vector<std::size_t>& axes) {
     return dy.reshaped(shape_without(x_shape, axes, true));
 }
 
-// max for sign 1, min for sign -1.
+// The maximum for sign 1, the minimum for sign -1.
 template <class T>
 Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     check_defined(op, x);
@@ -42,7 +42,7 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
     parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
             const T* const row = rows.data() + r * width;
-            if (has_nan(width, row)) {  // the maximum, and so whoever has a share in it
+            if (has_nan(width, row)) {  // then the maximum and its gradient are NaN
                 best[r] = part[r] = std::numeric_limits<T>::quiet_NaN();
                 continue;
             }
@@ -77,7 +77,7 @@ Tensor<T> over_rows(const char* op, const Tensor<T>& x, const Axes& axes, bool k
     return reshape(of_rows(rows), shape);
 }
 
-// row(in, out, n) for the rows of x, and of y, whose rows may be of another width.
+// Calls row(in, out, n) for the rows of x and y; y's rows may have another width.
 template <class T, class Row>
 void each_row(const ConstArray<T>& x, Array<T>& y, const Row& row) {
     const std::size_t n = x.dim(-1), rows = size_of(x.shape()) / std::max<std::size_t>(n, 1);
@@ -152,7 +152,7 @@ Tensor<T> min(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     return extremum("min", T{-1}, x, axes, keep_axes);
 }
 
-// More than a few lines because dy y / x would be 0 / 0 where an element is 0.
+// The products exclude x_i, because dy y / x would be 0 / 0 where an element is 0.
 template <class T>
 Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     return over_rows("prod", x, axes, keep_axes, [](const Tensor<T>& rows) {

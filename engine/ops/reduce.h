@@ -9,11 +9,11 @@ namespace inkling {
 // How losses per element or row combine: their mean, their sum, or not at all.
 enum class Reduction { mean, sum, none };
 
-// Reduces the named axes (all by default); with `keep_axes` they stay, with size 1.
+// Reduces the named axes (all by default); with `keep_axes` they stay with size 1.
 template <class T>
 Tensor<T> sum(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
-Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // of no elements: NaN
+Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // NaN for no elements
 template <class T>
 Tensor<T> sum_to(const Tensor<T>& x, const Shape& shape);  // over the axes along which `shape` broadcasts to x's
 // Tied elements share the gradient equally.

@@ -24,7 +24,7 @@ Tensor<T> remainder(const Tensor<T>& a, const Tensor<T>& b) {
         "remainder", std::move(y), inputs(a, b),
         [rest, sa = a.shape(), a = saved_for(b, a.value()), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
             const auto db = [rest](T g, T u, T v) { return -g * std::round((u - rest(u, v)) / v); };
-            if (grads.recorded()) {  // the factor -floor(a / b) is constant but for its jumps
+            if (grads.recorded()) {  // the factor -floor(a / b) is constant except for its jumps
                 grads.add(0, sum_to(grads.dy(), sa));
                 if (!grads.wanted(1)) return;
                 const Array<T> one(grads.dy().shape(), T{1});

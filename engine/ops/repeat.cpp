@@ -1,4 +1,4 @@
-//   repeat  y = a a b b   dx: the sum over the copies of each
+//   repeat  y = a a b b   dx: the sum over the copies of each entry
 #include "engine/ops/repeat.h"
 
 #include "engine/array/broadcast.h"
@@ -14,7 +14,7 @@ Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
     check(times >= 1, "repeat: at least 1 time is required, got {} for shape {}", times, x.shape());
     const std::size_t a = normalize_axis("repeat", axis, x.rank());
     if (times == 1) return x;
-    Shape single = x.shape(), wide = x.shape(), result = x.shape();  // an axis for the copies behind axis a
+    Shape single = x.shape(), wide = x.shape(), result = x.shape();  // an axis for the copies after axis a
     single.insert(single.begin() + static_cast<std::ptrdiff_t>(a) + 1, 1);
     wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(a) + 1, times);
     result[a] *= times;

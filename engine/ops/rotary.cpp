@@ -17,7 +17,7 @@ struct Rotation {
     RotaryPairs pairs;
 };
 
-// Where matrix number i of an array (..., L, d) begins.
+// The start of matrix i of an array (..., L, d).
 template <class A>
 std::ptrdiff_t matrix_offset(const A& x, std::size_t i) {
     std::ptrdiff_t offset = 0;
@@ -31,7 +31,7 @@ bool has_dense_rows(const A& x) {
     return x.size() == 0 || x.strides().back() == 1;
 }
 
-// Rows of x and y, dense both, at any distance. sign -1 rotates back.
+// Rows of x and y are dense, at any distance. sign -1 rotates back.
 template <class T>
 void rotate_rows(const ConstArray<T>& x_any, const ConstArray<T>& table, const Rotation& by, T sign,
                  const Array<T>& y) {
@@ -61,7 +61,7 @@ void rotate_rows(const ConstArray<T>& x_any, const ConstArray<T>& table, const R
     });
 }
 
-// Rotates x by `sign` (1 or -1) times the angles. The gradient is rotated back.
+// Rotates x by `sign` (1 or -1) times the angles, and the gradient back.
 template <class T>
 Tensor<T> rotated(const Tensor<T>& x, const ConstArray<T>& table, const Rotation& by, T sign) {
     Array<T> y(x.shape());

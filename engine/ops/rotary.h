@@ -21,7 +21,7 @@ struct RotaryOptions {
     IdArray positions = {};  // overrides start: (B, L) for x (B, ..., L, d)
 };
 
-// x (..., L, d), d even: pair i of the row at position p is rotated by p base^(-2i/d):
+// Rotates pair i of the row at position p of x (..., L, d), d even, by p base^(-2i/d):
 //   y1 = x1 cos - x2 sin,  y2 = x2 cos + x1 sin
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});

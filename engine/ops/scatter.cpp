@@ -15,7 +15,7 @@
 namespace inkling {
 namespace {
 
-// Where the elements of a source go: for each, the row-major place in x.
+// The destinations of a source's elements: their row-major positions in x.
 std::vector<std::size_t> places_of(const Shape& x, std::size_t axis, const IdArray& index) {
     const ConstArray<std::int32_t> ids = index.contiguous();
     const Strides strides = row_major_strides(x);
@@ -73,8 +73,8 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
         return how == Scatter::sum ? total : mul(total, Tensor<T>(share));
     }
     if (to.empty()) return x;
-    // `all` is x, the source, and a number that changes nothing. `hits` are the places in it of the source's elements,
-    // in the order of the elements of x that they reach: those of i begin at first[i].
+    // `all` is x, the source, and a neutral number. `hits` are the positions in it of the source's elements, sorted by
+    // their destination in x; those of destination i begin at first[i].
     std::vector<std::size_t> first(n + 1);
     std::partial_sum(count.begin(), count.end(), first.begin() + 1);
     std::vector<std::int32_t> hits(to.size());
@@ -89,7 +89,7 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
             places.data()[i] = count[i] ? hits[first[i + 1] - 1] : static_cast<std::int32_t>(i);
         return reshape(index_select(all, 0, places), x.shape());
     }
-    // Elements with like counts are the rows of one matrix, whose width is a power of 2: memory stays in proportion.
+    // Elements with similar counts are the rows of one matrix. Its width is a power of 2, which bounds the memory.
     std::map<std::size_t, std::vector<std::size_t>> like;
     for (std::size_t i = 0; i < n; ++i) like[std::bit_ceil(count[i] + 1)].push_back(i);
     std::vector<Tensor<T>> results;

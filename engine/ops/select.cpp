@@ -1,9 +1,9 @@
 //   gather        y_j = x_id(j)              dx_v = sum of dy_j over the j with id(j) = v
-//   index_select  is gather with an index that is the same in all other axes
+//   index_select  is gather with the same index along all other axes
 //   scatter_add   y_v = x_v + sum of s_j over the j with id(j) = v      dx = dy      ds_j = dy_id(j)
-//   sort, topk    are gathers, with ids that comparisons give
+//   sort, topk    are gathers with ids from comparisons
 //   x[i]          is a slice of the first axis
-// Sums are added in order of j, each by one thread.
+// One thread computes each sum, in order of j.
 #include "engine/ops/select.h"
 
 #include <cmath>
@@ -16,11 +16,11 @@
 namespace inkling {
 namespace {
 
-// An index as it lies against a table: both as (outer, n or length, inner) with the axis in the middle. It may be a
-// broadcast view. All ops of this file share it: none has a loop of its own over an index.
+// An index and its table, both viewed as (outer, n or length, inner) with the axis in the middle. The index may be a
+// broadcast view. All ops of this file loop over an index through each().
 struct Places {
     ConstArray<std::int32_t> index;
-    Shape table, chosen;  // the whole shapes of the table, and of what is chosen from it
+    Shape table, chosen;  // the shapes of the table and of the selection
     std::size_t outer = 1, n, length, inner = 1;
 
     Places(const char* op, const Shape& x, std::ptrdiff_t axis, const IdArray& ids, bool of_axis)
@@ -44,8 +44,8 @@ struct Places {
         }
     }
 
-    // f(at, place): element `at` of what is chosen is element `place` of the table; both contiguous. Each thread has
-    // places of its own, and takes their elements in order.
+    // Calls f(at, place): element `at` of the selection is element `place` of the table; both are contiguous. Each
+    // thread owns some places, and takes their elements in order.
     template <class F>
     void each(const F& f) const {
         const auto& id = index.strides();
@@ -84,7 +84,7 @@ Array<T> added(Array<T> table, const ConstArray<T>& values, const Places& places
 template <class T>
 Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places);
 
-// What chosen() makes of dy: its elements added to zeros.
+// The gradient of chosen(): adds the elements of dy to zeros.
 template <class T>
 Tensor<T> scattered(const char* op, const Tensor<T>& x, const Places& places) {
     return record(op, added<T>(Array<T>(places.table, T{0}), x.value(), places), inputs(x),
@@ -102,7 +102,7 @@ Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
     });
 }
 
-// The first k of the elements in order. Ties are broken by place, so that the order is one alone.
+// The first k elements in order. Position breaks ties, so that the order is unique.
 template <class T>
 Ordered<T> ordered(const char* op, const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis, bool descending) {
     const ConstArray<T> rows = x.value().transposed(axis, -1).contiguous();

@@ -6,7 +6,8 @@
 
 namespace inkling {
 
-// y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape, which is no larger than x's but along the axis.
+// y[..., j, ...] = x[..., index[..., j, ...], ...], with index's shape, which is no larger than x's except along the
+// axis.
 template <class T>
 Tensor<T> gather(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index);
 
@@ -15,7 +16,7 @@ template <class T>
 Tensor<T> index_select(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index);
 
 // x with source[..., j, ...] added to [..., index[..., j, ...], ...], in order of j. index has source's shape, which is
-// x's but along the axis.
+// x's except along the axis.
 template <class T>
 Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source);
 

@@ -2,7 +2,7 @@
 //   flatten, squeeze, unsqueeze    are reshapes
 //   expand                         dx = the sum of dy over the copies
 //   slice                          dx = 0 outside the slice, dy inside
-//   split                          dx = the pieces' gradients side by side in one array
+//   split                          dx = the pieces' gradients, joined in one array
 //   concatenate, stack             each part's gradient is its slice of dy
 #include "engine/ops/shape.h"
 
@@ -15,7 +15,7 @@
 namespace inkling {
 namespace {
 
-// y = view(x), which the caller has made; `undo` turns dy back, and copies nothing; `undo_op` is the op that does it.
+// y = view(x), which the caller passes. `undo` views dy as dx, without a copy; `undo_op` does the same as an op.
 template <class T, class View, class Undo, class Op>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo,
                   const Op& undo_op) {
@@ -27,7 +27,7 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, cons
     return y;
 }
 
-// Zeros of the shape `whole`, with x as their slice: what slice() makes of dy.
+// Zeros of shape `whole` with x as a slice: the gradient of slice().
 template <class T>
 Tensor<T> unsliced(const Tensor<T>& x, const Shape& whole, std::ptrdiff_t axis, std::size_t begin, std::size_t end,
                    std::size_t step) {
@@ -40,7 +40,7 @@ Tensor<T> unsliced(const Tensor<T>& x, const Shape& whole, std::ptrdiff_t axis, 
     }));
 }
 
-// The shape that has x's elements, with the open size filled in.
+// Infers the open size from the number of x's elements.
 Shape filled(const OpenShape& sizes, const Shape& x) {
     Shape shape(sizes.begin(), sizes.end());
     std::size_t open = sizes.size();
@@ -190,9 +190,9 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     const auto piece = [axis, bounds](const auto& a, std::size_t i) {
         return a.sliced(axis, (*bounds)[i], (*bounds)[i + 1]);
     };
-    // One node stands between x and its pieces. Its gradient is written piece by piece, by the backward of each piece.
+    // A joint node lies between x and its pieces. The backward of each piece writes its part of the joint gradient.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
-    auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has handed out a piece's place
+    auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has returned a piece's place
     const Tensor<T> whole =
         saves_nothing(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
             if (grads.recorded()) return grads.add(0, grads.dy());

@@ -10,7 +10,7 @@
 
 namespace inkling {
 
-// Sizes, one of which may be -1 for "infer it": reshape(x, {2, -1}), expand(x, {-1, 3}).
+// Sizes, of which one may be -1 to be inferred: reshape(x, {2, -1}), expand(x, {-1, 3}).
 struct OpenShape : Dims<std::ptrdiff_t> {
     OpenShape(const Shape& shape) : Dims(shape.begin(), shape.end()) {}  // NOLINT: implicit on purpose
     OpenShape(std::integral auto... sizes)                               // NOLINT
@@ -19,7 +19,7 @@ struct OpenShape : Dims<std::ptrdiff_t> {
 
 template <class T>
 Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes);  // -1 is inferred
-// op of a scalar, for an op along an axis: the scalar counts as a row of one number.
+// Applies an op along an axis to a scalar, as a row of one number.
 template <class T, class F>
 auto as_row(const Tensor<T>& x, const F& op) {
     auto y = op(reshape(x, Shape{1}));

@@ -1,6 +1,7 @@
 //   softmax      y_i = e^(x_i - m) / sum_j e^(x_j - m), m = max_j x_j    dx_i = y_i (dy_i - sum_j y_j dy_j)
 //   log_softmax  y_i = x_i - m - ln sum_j e^(x_j - m)                    dx_i = dy_i - e^y_i sum_j dy_j
-// The maximum is subtracted so that exp() cannot overflow, and before the logarithm, which a large one would swallow.
+// Subtracting the maximum keeps exp() from overflowing; it comes before the logarithm, which a large maximum would
+// swallow.
 #include "engine/ops/softmax.h"
 
 #include <cmath>
@@ -16,7 +17,7 @@
 namespace inkling {
 namespace {
 
-// row(x, y, n, index) over the last axis of contiguous arrays.
+// Calls row(x, y, n, index) over the last axis of contiguous arrays.
 template <class T, class Row>
 void for_rows(const ConstArray<T>& x, Array<T>& y, const Row& row) {
     const std::size_t n = x.dim(-1);
@@ -57,7 +58,7 @@ Tensor<T> softmax_gradient(const Tensor<T>& y, const Tensor<T>& dy) {
     return mul(y, sub(dy, sum(mul(y, dy), -1, true)));
 }
 
-// The op along the last axis of x; another axis is transposed to the last place and back.
+// Applies the op along the last axis of x; another axis is moved to the end and back.
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
     check_defined(op, x);
@@ -88,7 +89,7 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
 
 namespace {
 
-// A mask as it lies against scores (B, ..., Lq, Lk): a copy, as small as the mask was but for a whole last axis.
+// A mask broadcast to scores (B, ..., Lq, Lk). It holds a copy of the mask in which only the last axis is expanded.
 class MaskRows {
   public:
     MaskRows(const MaskArray& allowed, const Shape& shape) {
@@ -114,7 +115,7 @@ class MaskRows {
 std::string query_of(const Shape& shape, std::size_t r) {
     if (shape.size() < 2) return "a query";
     const std::size_t queries = shape[shape.size() - 2];
-    const std::size_t rows = size_of(shape) / shape.back();  // of all sequences
+    const std::size_t rows = size_of(shape) / shape.back();  // rows of all sequences
     std::string text = fmt::format("query {}", r % queries);
     if (shape.size() > 2) text += fmt::format(" of batch {}", r / (rows / shape[0]));
     return text;

@@ -1,8 +1,8 @@
-// One formula for both kinds of gradient. A backward writes it once, as a lambda of vectors: it runs on rows of
-// numbers, and, where gradients are to have a graph, on tensors, each as a Traced<T>.
+// One formula for both kinds of gradient. A backward states it once, as a lambda of vectors. It runs on rows of numbers
+// or, if gradients must have a graph, on tensors as Traced<T>.
 //   const auto dx = [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); };
 //   dx(Traced<T>(grads.dy()), Traced<T>(grads.out(*y))).tensor     // a vector among the operands is a constant
-// Functions of vectors are called without their namespace where a formula is to run on both.
+// A formula for both calls functions of vectors without their namespace.
 #pragma once
 
 #include "engine/array/broadcast.h"
@@ -65,7 +65,7 @@ Traced<T> sigmoid(const Traced<T>& x) {
 }
 }  // namespace portable
 
-// What an op saved, and of which input it is the value; kOutput: of its output.
+// A value that an op saved, and the input that it belongs to; kOutput: the output.
 inline constexpr std::size_t kOutput = static_cast<std::size_t>(-1);
 template <class T>
 struct SavedOf {
@@ -78,7 +78,7 @@ struct SavedOf {
     }
 };
 
-// The gradient of input i is f(dy, saved...), summed to the input's shape; nothing is computed where it is not wanted.
+// Adds f(dy, saved...), summed to the input's shape, as the gradient of input i. Computes nothing if it is not wanted.
 template <class T, class F, class... Of>
 void add_mapped(Gradients<T>& grads, std::size_t i, const Shape& input, const F& f, const Array<T>& dy,
                 const SavedOf<Of>&... saved) {

@@ -15,7 +15,7 @@
 //   erf      y = erf x               dx = dy 2 / sqrt(pi) e^(-x^2)
 //   clamp    y = min(max(x, l), h)   dx = dy where l < x < h, else 0
 //   floor, ceil, trunc, round, sign  dx = 0
-// Where x is NaN, so is its gradient, but for the last line's.
+// Where x is NaN, so is its gradient, except for the ops of the last line.
 #include "engine/ops/unary.h"
 
 #include <cmath>
@@ -27,7 +27,7 @@
 namespace inkling {
 namespace {
 
-// Of <cmath>'s numbers beyond what portable::sin_cos takes.
+// The largest |x| that portable::sin_cos takes; beyond it <cmath> computes.
 constexpr double kMostTurned = 0x1p30;
 template <class T>
 Vec<T> sine(const Vec<T>& x) {

@@ -28,8 +28,8 @@ Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
     return y;
 }
 
-// f(g, saved), or f(saved) where g is undefined, in short pieces, which stay in L1 when they are widened. g may be y
-// itself, and stands for what is saved where that is nothing.
+// y = f(g, saved), or f(saved) if g is undefined, in short pieces that stay in L1 when widened. g may be y itself, and
+// replaces the saved value if nothing is saved.
 template <class T>
 Array<T> map_pieces(const Operand<T>& saved, Array<T> y, MapRow<T> f, const ConstArray<T>& g) {
     constexpr std::size_t kPiece = 1024;
@@ -62,7 +62,7 @@ Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
     return map_rows<T>(saved.full().shape(), in, f);
 }
 
-// f(dy, saved), in dy's own memory where it may be
+// f(dy, saved), in dy's own memory if possible
 template <class T>
 Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
     if (dy.can_overwrite()) return map_pieces<T>(saved, dy, f, dy);

@@ -1,7 +1,8 @@
-// The one helper of ops y = f(x), element by element:
+// The helper of elementwise ops y = f(x):
 //   return unary_op("tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },   // y
-//                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx, of dy and what is saved
-// Both functions take and return Vec<T>, and the second Traced<T>, too (traced.h).
+//                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx from dy and the saved
+//                   value
+// Both functions take and return Vec<T>; the second also takes Traced<T> (traced.h).
 #pragma once
 
 #include <functional>
@@ -12,20 +13,19 @@
 
 namespace inkling {
 
-// The value that the gradient is computed from, beside dy.
+// The value that the gradient needs beside dy.
 enum class Saves {
     nothing,  // the second argument is dy again
     input,
     output,
-    // The input of an activation whose output goes into a product. With bfloat16 products a large input is saved
-    // rounded, because the product rounds the output anyway; and the product need not save the output, which can be
-    // recomputed.
+    // The input of an activation before a matrix product. With bfloat16 products a large input is saved rounded,
+    // because the product rounds the output anyway; and the product need not save the output, which can be recomputed.
     rounded_input,
 };
 
 template <class T>
 using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
-// The same, or of `traced`, dy and what is saved, where that is given: the result takes dy's place.
+// The same for the gradient. If `traced` is given, it holds dy and the saved value, and the result replaces dy.
 template <class T>
 using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Traced<T>* traced)>;
 

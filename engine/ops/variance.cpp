@@ -16,8 +16,8 @@
 namespace inkling {
 namespace {
 
-// var, or std where `root`. One op rather than six: the mean's own gradient is 0 and need not be computed, and the root
-// has a gradient where all elements are equal.
+// var, or std if `root`. It is one op rather than six: the mean's own gradient is 0 and need not be computed, and the
+// root has a gradient where all elements are equal.
 template <class T>
 Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes, bool keep_axes, double correction) {
     check_defined(op, x);

@@ -22,7 +22,7 @@ Shape for_axes(const char* op, const AxisSizes& sizes, std::size_t axes) {
     return sizes.size() == 1 ? Shape(axes, sizes[0]) : Shape(sizes);
 }
 
-// The same widths as pad() takes them, from the last axis on.
+// pad() with separate lists of widths; the last axis comes first in pad().
 template <class T>
 Tensor<T> pad_axes(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& before,
                    const std::vector<std::ptrdiff_t>& after, double value) {
@@ -68,8 +68,8 @@ Tensor<T> convolution(const char* op, std::size_t axes, const Tensor<T>& x, cons
     return bias.defined() ? add(y, reshape(bias, along_channels)) : y;
 }
 
-// Windows of the last two axes: (..., H', W', Kh, Kw); `extra` fills the places behind the padding. With ceil_mode a
-// window starts inside x or the padding before it.
+// Windows of the last two axes: (..., H', W', Kh, Kw); `extra` fills positions after the padding. With ceil_mode a
+// window must start inside x or the padding before it.
 template <class T>
 Tensor<T> windows_of_two(const char* op, const Tensor<T>& x, const AxisSizes& sizes, const PoolOptions& o,
                          double padding, double extra) {
@@ -78,7 +78,7 @@ Tensor<T> windows_of_two(const char* op, const Tensor<T>& x, const AxisSizes& si
     std::vector<std::ptrdiff_t> around(sides.begin(), sides.end()), more(2, 0);
     for (std::size_t i = 0; i < 2 && o.ceil_mode; ++i) {
         const std::size_t n = x.shape()[x.rank() - 2 + i], p = sides[i], span = dilation[i] * (size[i] - 1) + 1;
-        if (n + 2 * p < span || stride[i] == 0) continue;  // unfold says it
+        if (n + 2 * p < span || stride[i] == 0) continue;  // unfold reports it
         std::size_t begin = (n + 2 * p - span + stride[i] - 1) / stride[i] * stride[i];
         if (begin >= n + p) begin -= stride[i];
         more[i] = std::max<std::ptrdiff_t>(
@@ -116,7 +116,7 @@ Tensor<T> conv2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     return convolution("conv2d", 2, x, weight, bias, options);
 }
 
-// The gradient of conv2d for its input: x with stride - 1 zeros between its elements, and the kernel turned round.
+// The gradient of conv2d for its input: x with stride - 1 zeros between its elements, and the kernel reversed.
 template <class T>
 Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias, const ConvOptions& o) {
     constexpr const char* op = "conv_transpose2d";

@@ -1,17 +1,17 @@
-// Windows of neighbouring elements, and what is made of them: convolution, pooling; and resizing. Made of other ops.
+// Windows of neighbouring elements, convolution and pooling on them, and resizing. Composed of other ops.
 #pragma once
 
 #include "engine/autograd/tensor.h"
 
 namespace inkling {
 
-// Windows of `size` elements, `dilation` apart, each `step` behind the one before. The axis becomes the number of
-// windows, and the last axis, a new one, is the place in the window: (..., n, ...) -> (..., windows, ..., size)
+// Windows of `size` elements, `dilation` apart; each window starts `step` after the previous one. The axis becomes the
+// number of windows, and a new last axis is the position in the window: (..., n, ...) -> (..., windows, ..., size)
 template <class T>
 Tensor<T> unfold(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t size, std::size_t step = 1,
                  std::size_t dilation = 1);
 
-// One number for each axis of the windows, or one for all of them: .stride = 2, .stride = {2, 1}.
+// A number for each axis of the windows, or one number for all axes: .stride = 2, .stride = {2, 1}.
 struct AxisSizes : Shape {
     AxisSizes(std::integral auto... sizes)  // NOLINT: implicit on purpose
         : Shape(std::initializer_list<std::size_t>{static_cast<std::size_t>(sizes)...}) {}
@@ -19,10 +19,10 @@ struct AxisSizes : Shape {
 
 struct ConvOptions {
     AxisSizes stride = 1, padding = 0, dilation = 1;  // padding: zeros, on both sides
-    std::size_t groups = 1;                           // parts of the channels, each with weights of its own
-    AxisSizes output_padding = 0;                     // of a transposed convolution: more elements at the end
+    std::size_t groups = 1;                           // groups of channels with separate weights
+    AxisSizes output_padding = 0;                     // for a transposed convolution: extra elements at the end
 };
-// As torch.nn.functional has them, the same along each axis of x behind the channels.
+// As in torch.nn.functional, the same along each axis of x after the channels.
 //   conv1d            x (B, C, L),    weight (O, C / groups, K),      bias (O) or undefined -> (B, O, L')
 //   conv2d            x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or undefined -> (B, O, H', W')
 //   conv_transpose2d  x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or undefined -> (B, O, H', W')
@@ -37,9 +37,9 @@ Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Te
                            const ConvOptions& options = {});
 
 struct PoolOptions {
-    AxisSizes stride = {};  // none: the size
+    AxisSizes stride = {};  // empty: the window size
     AxisSizes padding = 0, dilation = 1;
-    bool ceil_mode = false;     // also a last window that is not whole
+    bool ceil_mode = false;     // keeps an incomplete last window
     bool count_padding = true;  // avg_pool2d divides by the number of elements with the padding
 };
 // The maximum and the mean of windows of the last two axes. Tied maxima share the gradient equally.
@@ -48,8 +48,8 @@ Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOption
 template <class T>
 Tensor<T> avg_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options = {});
 
-// The last axes with these sizes, as torch.nn.functional.interpolate has it. Linear: of two neighbours in each axis,
-// whose first and last elements stay where they are with `align_corners`.
+// Resizes the last axes, as torch.nn.functional.interpolate. Linear interpolates between two neighbours along each
+// axis; with `align_corners` the first and last elements keep their position.
 enum class Interpolation { nearest, nearest_exact, linear };
 template <class T>
 Tensor<T> interpolate(const Tensor<T>& x, const AxisSizes& sizes, Interpolation mode = Interpolation::nearest,
