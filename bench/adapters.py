@@ -3,7 +3,7 @@
     python bench/adapters.py [--full] [--rounds 3]        (torch, transformers, peft)
 
 Batch 2, context 256, adapters of rank 16 for all linear layers, bfloat16 products; --full: all weights instead. Prints each
-round's training speeds in tokens per second, the ratio of their medians, and what Inkling says of its memory.
+round's training speeds in tokens per second, the ratio of their medians, and Inkling's report of its memory.
 """
 import argparse
 import pathlib
@@ -20,7 +20,7 @@ parser.add_argument("--full", action="store_true")
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--steps", type=int, default=8)
 parser.add_argument("--base-precision", default="bf16")
-parser.add_argument("--torch", help=argparse.SUPPRESS)  # the folder, in a process of its own
+parser.add_argument("--torch", help=argparse.SUPPRESS)  # the folder, in a separate process
 args = parser.parse_args()
 batch, context = 2, 256
 

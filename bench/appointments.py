@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A small job for a model that exists: a sentence about an appointment becomes JSON. docs/finetuning.md trains on it.
+"""A small job for a pretrained model: a sentence about an appointment becomes JSON. docs/finetuning.md trains on it.
 
     bench/appointments.py lines 300 >mine.jsonl                       the conversations to learn
     bench/appointments.py lines 100 --held >held.jsonl                others, with other people
     bench/appointments.py peft MODEL mine.jsonl OUT [--seconds 600]   the same by PyTorch, transformers and PEFT
     inkling eval --model MODEL --adapter OUT --data held.jsonl --answers
 
-MODEL is a folder of transformers, as `inkling export --format hf` writes it. Prints steps, seconds and peak memory.
+MODEL is a transformers folder, such as `inkling export --format hf` writes. Prints steps, seconds and peak memory.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ TASK = "Write this appointment as JSON: "
 
 
 def clock(rng):
-    """A time as it is said, and as HH:MM."""
+    """A spoken time, and the same time as HH:MM."""
     hour, minute = rng.randrange(7, 21), rng.choice([0, 15, 30, 45])
     half, shown = "pm" if hour >= 12 else "am", (hour - 1) % 12 + 1
     said = [f"{hour:02}:{minute:02}", f"{shown}:{minute:02} {half}" if minute else f"{shown} {half}"]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What another busy program costs: training, evaluation and text, with 1 thread, with as many as the machine has cores,
-# and with a number that follows what is fastest. The median of several runs in turn.
+# The cost of another busy program: training, evaluation and text, with 1 thread, with one thread per core, and with the
+# number that currently runs fastest. Prints the median of several runs in turn.
 #   bench/busy.sh [ROUNDS] [OTHER]     OTHER: an `inkling` that does not change its threads (one before 2026-11-22)
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -3,8 +3,8 @@
 
     bench/byte_pairs.py [--rounds 3] [--gpt2 FOLDER of encoder.json and vocab.bpe]
 
-To be run with a Python that has tokenizers and tiktoken. The text is this machine's own documentation, headers and
-modules (/usr/share/doc, /usr/include, /usr/share/perl, Python's packages), shuffled. Fails when ids or merges differ.
+Needs a Python that has tokenizers and tiktoken. The text is this machine's own documentation, headers and modules
+(/usr/share/doc, /usr/include, /usr/share/perl, Python's packages), shuffled. Fails if ids or merges differ.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: their flags, commands that must succeed, and JSON in lines.
+"""Shared by the scripts of this folder: flags, commands that must succeed, and JSON lines.
 
     args = parser(__doc__).parse_args()
     lines = json_lines(run([args.inkling, "train", "--json", ...]).stdout)
@@ -21,7 +21,7 @@ def parser(doc):
 
 
 def parse_with_flags(made):
-    """The arguments; those behind "--" are args.flags."""
+    """Parses the arguments; the arguments after "--" are args.flags."""
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     args = made.parse_args(sys.argv[1:end])
     args.flags = sys.argv[end + 1:]
@@ -29,7 +29,7 @@ def parse_with_flags(made):
 
 
 def run(command, **more):
-    """The command's result; where it fails, the script ends with what it said."""
+    """Runs the command and returns its result. If it fails, the script ends with its error output."""
     command = [str(word) for word in command]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", **more)
     if done.returncode:
@@ -51,7 +51,7 @@ def metrics(out):
 
 
 def timed(call):
-    """Seconds, and what it returned."""
+    """Returns the seconds of a call, and its result."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result

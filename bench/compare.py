@@ -5,7 +5,7 @@
     bench/compare.py --presets tiny --rounds 5 --seconds 4
     bench/compare.py --presets small --block-size 2048 --batch 1        # another context, another batch
 
-Machines are noisy: only figures of one run compare. Each round runs every candidate once, so that all meet the same
+Machines are noisy: compare only figures of one run. Each round runs every candidate once, so that all meet the same
 noise; the figure of a candidate is the median over the rounds of its median step.
 """
 

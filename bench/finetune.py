@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How well the recipe finetune learns, and what else was tried: the tables of bench/finetune.md.
+"""Compares the recipe finetune with alternatives: the tables of bench/finetune.md.
 
     bench/finetune.py --base runs/base --texts shakespeare.txt headers.txt -- --max-time 20          any flags of inkling train
     bench/finetune.py --base runs/base --texts shakespeare.txt --try "--learning-rate 1e-4" "--learning-rate 1e-3"
     bench/finetune.py --base runs/chat --texts chats.jsonl --lora-rank 8
 
-Each row is one set of flags, each column a text: the loss in nats per token, of `inkling eval`, on what stands in
-NAME.held.txt (.jsonl) beside the text and is never trained on; "as it is" is that of the model before. With --answers a
-column of conversations is the part of the answers that are right. Runs are one after the other; the machine should have
-nothing else to do.
+Each row is a set of flags, each column a text. A cell is the loss of `inkling eval` in nats per token on NAME.held.txt
+(.jsonl) beside the text, which no run trains on; "as it is" is the loss of the model before training. With --answers, a
+column of conversations is the fraction of right answers. Runs are one after the other; the machine should be otherwise
+idle.
 """
 import json
 import pathlib

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Times writing text with random weights of GPT-2 124M's or SmolLM2 135M's shape: inkling generate and llama.cpp in turn.
+"""Times text generation with random weights of GPT-2 124M's or SmolLM2 135M's shape: inkling generate and llama.cpp in turn.
 
     bench/generate.py --python /path/to/venv/bin/python      # needs numpy and llama-cpp-python there
     bench/generate.py --shape smollm2 --python ...
 
-Makes a model folder once, exports it as GGUF with inkling export, and lets both read a prompt of as many tokens as each
-context has, and write the same number of tokens behind it, in turn, round by round, because machines are noisy. Each
-round is a fresh process; the figure is the median over the rounds, the best is beside it. "times" is the median of the
-rounds' quotients. Random weights take as long as trained ones.
+Makes a model folder once and exports it as GGUF with inkling export. For each context length, both programs prefill a
+prompt of that many tokens and generate the same number of tokens, in turn, round by round, because machines are noisy.
+Each round is a fresh process; the figure is the median over the rounds, with the best beside it. "times" is the median
+of the rounds' quotients. Random weights take as long as trained ones.
 
-A token reads every weight once, and the keys and values of all tokens before it: "of the memory" is Inkling's tokens/s
-times these bytes, over the memory's speed as inkling bench --profile measures it in the same round.
+A token reads every weight once, and the keys and values of all tokens before it. "of the memory" is Inkling's tokens/s
+times these bytes, divided by the memory's speed, which inkling bench --profile measures in the same round.
 """
 
 import json
@@ -55,15 +55,15 @@ def smollm2():
 
 SHAPES = {"gpt2": gpt2, "smollm2": smollm2}
 CONTEXTS = {"gpt2": "8,700", "smollm2": "8,700,3000,6000"}
-BYTES = {"f32": 4, "bf16": 2, "q8_0": 34 / 32}  # a weight
+BYTES = {"f32": 4, "bf16": 2, "q8_0": 34 / 32}  # per weight
 FLAGS = {"f32": [], "bf16": ["--precision", "bf16"], "q8_0": ["--quantize", "q8_0"]}
 
 
-def weights_read(shapes):  # by a token; the vectors and the table of positions are little
+def weights_read(shapes):  # per token, without the small vectors and position table
     return sum(shape[0] * shape[1] for name, shape in shapes.items() if len(shape) == 2 and "wpe" not in name)
 
 
-def cache_read(config):  # bytes, of the float32 keys and values of a token
+def cache_read(config):  # bytes of the float32 keys and values of a token
     layers, width = config.get("num_hidden_layers", config.get("n_layer")), config.get("hidden_size", config.get("n_embd"))
     heads = config.get("num_attention_heads", config.get("n_head"))
     return layers * 2 * 4 * width // heads * config.get("num_key_value_heads", heads)
@@ -86,7 +86,7 @@ def make_folder(folder, shapes, config):
         f.writelines(parts)
     json.dump(config, open(os.path.join(folder, "config.json"), "w"))
     V = config["vocab_size"]
-    # byte-level, as GPT-2's: 256 bytes, pairs of them until the vocabulary is full, and the token that ends a text
+    # byte-level, like GPT-2's: 256 bytes, pairs of bytes until the vocabulary is full, and the end-of-text token
     alphabet = [c for c in range(256) if 33 <= c <= 126 or 161 <= c <= 172 or c >= 174]
     letters = [chr(c) for c in alphabet] + [chr(256 + i) for i in range(256 - len(alphabet))]
     vocab = {c: i for i, c in enumerate(letters)}
@@ -155,7 +155,7 @@ def main():
         return make_folder(args.folder, shapes, config)
     common.make_model(args.python, args.shape, args.folder)
     contexts = [int(n) for n in (args.contexts or CONTEXTS[args.shape]).split(",")]
-    runs = {}  # (weights, tokens before): a dictionary for each round
+    runs = {}  # (weights, context): a dictionary for each round
     for kind in args.types.split(","):
         gguf = os.path.join(args.folder, kind + ".gguf")
         if not os.path.exists(gguf):
@@ -163,7 +163,7 @@ def main():
         command = [args.inkling, "generate", "--model", args.folder, "--threads", args.threads, "--temperature", "0",
                    "--json", *FLAGS[kind]]
         for n in contexts * args.rounds:
-            text = "".join(chr(97 + i % 25) + " " for i in range(n // 2))  # a token each character here
+            text = "".join(chr(97 + i % 25) + " " for i in range(n // 2))  # each character is a token here
             own = common.last_json([*command, "-p", text, "-n", args.tokens])
             other = common.last_json([args.python, "-c", LLAMA, gguf, own["prompt_tokens"], args.tokens, args.threads])
             bytes_read = weights * BYTES[kind] + (n + args.tokens / 2) * cache_read(config)

@@ -4,9 +4,9 @@
     bench/loading.py --python /path/to/venv/bin/python      # needs numpy there
 
 `inkling generate -n 0` is a whole process: it starts, reads weights and tokenizer, and ends. Reading is one read() of
-model.safetensors into memory of its own, by the same interpreter that runs this script, in turn. The files are in the
-system's cache; with --cold they are dropped from it before each (which needs root). Medians, and the peak of memory
-over the size of the file.
+model.safetensors into new memory by the interpreter that runs this script, in turn. The files are in the system's
+cache; --cold drops them from it before each run (which needs root). Prints medians, and the peak of memory over the size
+of the file.
 """
 
 import os
@@ -46,7 +46,7 @@ def main():
         for _ in range(args.rounds):
             load.append(timed(lambda: common.run(command), args.cold))
             reading.append(timed(read, args.cold))
-        # In a process of its own: getrusage has the largest of all children, of which the export was one.
+        # In a separate process: getrusage reports the largest of all children, and the export was a child, too.
         report = common.run([sys.executable, "-c",
                              "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True);"
                              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)", *command])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What Python costs: a call of an op on small tensors, against the same in C++, and a step of training with a callback,
-against the command's, in turn.
+"""The cost of Python: a call of an op on small tensors, against the same call in C++, and a training step with a callback,
+against the command, in turn.
 
     build/python-venv/bin/python bench/python.py       with a python that has inkling
 """

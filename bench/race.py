@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Seconds to nanoGPT's CPU loss, against PyTorch: the least --max-time after which the median of the seeds is below it.
+"""Seconds to nanoGPT's CPU loss, against PyTorch: the smallest --max-time with a median over the seeds below that loss.
 
     bench/race.py --data tinyshakespeare.txt --python ~/torch/bin/python
 
-Losses are of the whole validation part; seconds are those of training steps, without evaluations and the trial that fits
-a recipe. The machine should have nothing else to do. `inkling compare` decides between two settings.
+Losses cover the whole validation part; seconds are the time of training steps, without evaluations and without the trial
+that fits a recipe. The machine should be otherwise idle. `inkling compare` decides between two settings.
 """
 import statistics
 import tempfile
@@ -25,7 +25,7 @@ def median_of(args, seconds):
 
 
 def pytorch_seconds(python):
-    """Of nanoGPT's 2,000 steps, in PyTorch's best mode."""
+    """Seconds of nanoGPT's 2,000 steps in PyTorch's best mode."""
     ms = {}
     for mode in ("eager-fp32", "eager-bf16", "compile-fp32", "compile-bf16"):
         command = [python, common.HERE / "torch_gpt.py", "--preset", "tiny", "--mode", mode, "--seconds", "4"]

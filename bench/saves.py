@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a checkpoint costs: how long training stands still while one is saved.
+"""The cost of a checkpoint: how long a save stops training.
 
     bench/saves.py
 
-Trains models of several sizes on random letters with a checkpoint after every step, and without: a step that saves
-takes as much longer as metrics.jsonl's elapsed_s grows more than train_s. The last column is the share of a run's time
-with a checkpoint every 250 steps, which is the default."""
+Trains models of several sizes on random letters with a checkpoint after every step. The cost of a save is the growth of
+metrics.jsonl's elapsed_s beyond that of train_s. The last column is the fraction of a run's time with a checkpoint every
+250 steps, the default."""
 import os
 import random
 import statistics
@@ -31,7 +31,7 @@ def main():
                         "--save-every", "1", "--eval-every", "0", "--val-fraction", "0", "--sample-every", "0",
                         "--log-every", "1"])
             lines = common.metrics(out)
-            # elapsed_s of a step is taken before its checkpoint: the save of step i lies between the lines i and i + 1
+            # elapsed_s of a step excludes its checkpoint: the save of step i lies between the lines i and i + 1
             pairs = list(zip(lines, lines[1:]))
             step = statistics.median(b["train_s"] - a["train_s"] for a, b in pairs)
             save = statistics.median(b["elapsed_s"] - a["elapsed_s"] - (b["train_s"] - a["train_s"]) for a, b in pairs)

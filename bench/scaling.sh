@@ -1,5 +1,5 @@
 #!/bin/sh
-# How a training step grows with context, vocabulary and batch, at width 384 (6 layers, 6 heads): ms and MB.
+# Time and memory of a training step by context, vocabulary and batch, at width 384 (6 layers, 6 heads): ms and MB.
 #   bench/scaling.sh [arguments of inkling bench, such as --precision bf16]
 set -eu
 inkling=$(dirname "$0")/../build/inkling

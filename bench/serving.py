@@ -3,8 +3,8 @@
 
     bench/serving.py --python /path/to/venv/bin/python      # needs numpy there, for the model folder
 
-Each client asks for a text of 128 tokens from a prompt of its own, and all of a round begin at once; the figure is the median
-over the rounds. The server runs all the time: the rounds of one client and of many take turns.
+Each client requests a text of 128 tokens for its own prompt, and all clients of a round begin at once; the figure is the
+median over the rounds. The server keeps running: rounds of one client and of many alternate.
 """
 
 import json

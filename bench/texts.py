@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two programs on texts of many kinds and sizes, with their defaults and the same time, in turn: the table of
-docs/recipes.md. Bits per byte are those of `inkling eval` on the last tenth of each text, with the best model.
+"""Trains two programs on texts of many kinds and sizes, with their defaults and for the same time, in turn: the table of
+docs/recipes.md. `inkling eval` measures bits per byte on the last tenth of each text, with the best model.
 
     bench/texts.py --old ~/before/inkling --inkling build/inkling --seconds 30 300 10k 1M --texts shakespeare.txt code.txt
 
-Of each text the first so many bytes from its middle third are taken; a size beyond its length is left out. The machine
-should have nothing else to do.
+Each size takes the first bytes of the text's middle third; sizes beyond the text's length are skipped. The machine should
+be otherwise idle.
 """
 import pathlib
 import re

@@ -1,11 +1,11 @@
-// What the threads of a training step do, measured from outside: a library that is loaded before OpenMP's (LD_PRELOAD)
-// and stands in for the one call that opens a parallel region. bench/threads.py builds it, runs `inkling bench` under
-// it, and reads what it wrote. By THREADS_MODE:
-//   turns   the parts of a region run one after the other on the calling thread, each of which is told that it is
-//           thread t of n: so the work of 64 threads is measured on any machine, part by part, and undisturbed
-//   real    OpenMP's threads run, and are timed; THREADS_DELAY: microseconds that the last thread loses in each region
-// THREADS_OUT gets, for each region, struct Region and a float for each part: seconds; and THREADS_OUT.sites a line for
-// each place that regions are opened at: addresses in the program, the innermost first.
+// Measures the threads of a training step from outside: a library that is loaded before OpenMP's (LD_PRELOAD) and
+// replaces the one call that opens a parallel region. bench/threads.py builds it, runs `inkling bench` under it, and
+// reads its output. THREADS_MODE:
+//   turns   the parts of a region run one after the other on the calling thread; each part sees itself as thread t of
+//           n, so any machine can measure the work of 64 threads, part by part and undisturbed
+//   real    OpenMP's threads run and are timed; THREADS_DELAY: microseconds that the last thread loses in each region
+// THREADS_OUT gets, for each region, struct Region and the seconds of each part as a float. THREADS_OUT.sites gets a
+// line for each place that opens regions: addresses in the program, the innermost first.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -26,7 +26,7 @@ enum { kDepth = 12, kMaxSites = 512, kMaxParts = 1024 };
 
 struct Region {
     uint32_t site, parts;
-    float before, wall;  // seconds: since the last region, on one thread; and of this one
+    float before, wall;  // seconds since the last region, on one thread; seconds of this region
 };
 
 typedef void (*Body)(void*);
@@ -39,7 +39,7 @@ static double delay, last_end, part_seconds[kMaxParts];
 static FILE* out;
 static void* sites[kMaxSites][kDepth];
 static unsigned site_count;
-static uintptr_t base;  // where the program lies
+static uintptr_t base;  // the program's address
 
 static double now(void) {
     struct timespec t;
@@ -108,7 +108,7 @@ void GOMP_parallel(Body body, void* data, unsigned n, unsigned flags) {
     const double entered = now();
     if (n > kMaxParts) abort();
     void* frames[kDepth + 1] = {0};
-    backtrace(frames, kDepth + 1);  // the first is this function
+    backtrace(frames, kDepth + 1);  // the first frame is this function
     struct Region region = {.before = (float)(entered - last_end), .site = site_of(frames + 1), .parts = n};
     const double start = now();
     if (in_turns) {
@@ -137,7 +137,7 @@ int omp_get_thread_num(void) { return in_turns ? (int)turn : thread_num(); }
 int omp_get_num_threads(void) { return in_turns ? (int)turns : num_threads(); }
 int omp_in_parallel(void) { return in_turns ? inside : in_parallel(); }
 
-// What a meeting is made of on this machine, in microseconds, for threads.py.
+// The costs that make up a meeting on this machine, in microseconds, for threads.py.
 
 enum { kRounds = 1000 };
 static atomic_uint ball;
@@ -149,13 +149,13 @@ static void* return_ball(void* none) {
     }
     return none;
 }
-double line_us(void) {  // from one core's write to another's read of it
+double line_us(void) {  // from a core's write to another core's read of it
     pthread_t other;
     atomic_store(&ball, 0);
     pthread_create(&other, NULL, return_ball, NULL);
     double start = 0;
     for (unsigned i = 0; i < kRounds; ++i) {
-        if (i == 1) start = now();  // the other one is there
+        if (i == 1) start = now();  // the other thread has started
         atomic_store(&ball, 2 * i + 1);
         while (atomic_load(&ball) != 2 * i + 2) {
         }
@@ -165,7 +165,7 @@ double line_us(void) {  // from one core's write to another's read of it
     return us;
 }
 
-double spin_us(unsigned count) {  // before a thread that waits goes to sleep: GOMP_SPINCOUNT
+double spin_us(unsigned count) {  // until a waiting thread sleeps: GOMP_SPINCOUNT
     const double start = now();
     for (unsigned i = 0; i < count; ++i) __builtin_ia32_pause();
     return 1e6 * (now() - start);
@@ -177,7 +177,7 @@ static void* sleep_until_bell(void* asleep) {
     while (atomic_load(&bell) == 0) syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     return NULL;
 }
-double wake_us(unsigned sleepers) {  // that the one pays who wakes them
+double wake_us(unsigned sleepers) {  // cost for the thread that wakes them
     pthread_t threads[256];
     atomic_uint asleep = 0;
     atomic_store(&bell, 0);

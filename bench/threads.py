@@ -3,15 +3,15 @@
 
     bench/threads.py --preset tiny,small --threads 2,4,8,16,64            # the table of bench/scaling.md
     bench/threads.py --preset small --threads 64 --places                 # which places limit it
-    bench/threads.py --preset tiny --check --delay 0,20,100               # the model against 2 threads that really run
+    bench/threads.py --preset tiny --check --delay 0,20,100               # the model against 2 real threads
 
 A step is work on one thread and parallel regions, each cut into a part for each thread. threads.c, loaded before
 OpenMP's library, runs the parts of T threads one after the other and times each, so T may be any number. Then
     step(T) = serial + sum over regions of (longest part + meeting(T))
-    meeting(T) = what one of 2 threads costs here + (T - 2) * 2 * (a cache line from one core to another)
-               + what it costs to wake those who have waited for so long that they sleep
-with the lower quartile of each part over the steps. Each core is as fast as one alone;
-the memory, too, but for the two passes over all parameters, whose bytes are known: they take as long as --memory says.
+    meeting(T) = the cost of a meeting of 2 threads here + (T - 2) * 2 * (a cache line from one core to another)
+               + the cost of waking threads that have waited so long that they sleep
+with the lower quartile of each part over the steps. The model assumes that each core is as fast as one core alone, and the
+memory, too, except in the two passes over all parameters. Their bytes are known, and --memory gives their speed.
 """
 
 import array
@@ -24,18 +24,18 @@ import tempfile
 import common
 
 SPINS = 2000  # engine/process/threads.h
-BYTES = {"AdamW::step": 28, "gradient_norm": 4}  # that a pass reads and writes for each parameter
+BYTES = {"AdamW::step": 28, "gradient_norm": 4}  # bytes that a pass reads and writes per parameter
 Region = collections.namedtuple("Region", "site before wall parts")  # seconds
 
 
 def quartile(numbers):
-    """The lower one: what other programs do to a time makes it longer."""
+    """The lower quartile: other programs only make times longer."""
     numbers = sorted(numbers)
     return numbers[len(numbers) // 4]
 
 
 class Machine:
-    """What meetings are made of here."""
+    """The costs that make up a meeting on this machine."""
 
     def __init__(self, library, line_ns):
         calls = ctypes.CDLL(library)
@@ -44,21 +44,21 @@ class Machine:
         self.line = (line_ns or 1e3 * min(calls.line_us() for _ in range(100))) * 1e-9
         self.spin = min(calls.spin_us(SPINS) for _ in range(20)) * 1e-6
         self.wake = min(calls.wake_us(16) for _ in range(20)) / 16 * 1e-6
-        self.meeting = 1e-6  # of 2 threads that are awake; measured by the first run of real ones
+        self.meeting = 1e-6  # of 2 awake threads; the first run of real threads measures it
 
     def cost(self, threads, parts, longest, gap):
-        """Of one region: awake threads meet; those that wait longer than they spin are woken."""
+        """Meeting cost of a region: awake threads meet; threads that wait longer than they spin must be woken."""
         if len(parts) < 2:
             return 0
         here = self.meeting + (len(parts) - 2) * 2 * self.line
         sleepers = sum(longest - part > self.spin for part in parts)
-        if gap > self.spin:  # before the region
+        if gap > self.spin:  # the wait before the region
             sleepers += len(parts) - 1
         return here + sleepers * self.wake
 
 
 class Steps:
-    """The regions of a step of `inkling bench`, as they ran under threads.c."""
+    """The regions of a step of `inkling bench` under threads.c."""
 
     def __init__(self, library, inkling, flags, mode, delay=0):
         with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ class Steps:
         return regions
 
     def split(self, regions):
-        """A step ends with the last region of the optimizer."""
+        """Splits regions into steps: a step ends with the last region of the optimizer."""
         ends = [any("AdamW" in name for name in names) for names in self.places]
         steps, step = [], []
         for i, region in enumerate(regions):
@@ -106,10 +106,10 @@ class Steps:
             if ends[region.site] and (i + 1 == len(regions) or not ends[regions[i + 1].site]):
                 steps.append(step)
                 step = []
-        return steps[3:]  # the first ones make buffers
+        return steps[3:]  # the first steps allocate buffers
 
     def place(self, site):
-        """The function that opens a region; of a product, which of its regions, and the op that needs it."""
+        """The function that opens a region; for a product, the op that needs it and the number of the region."""
         names = [self.function(name) for name in self.places[site]]
         helpers = (r"(parallel_\w+|chunked_sum|run|StridedLoop::run|map_\w+|SavedInput::.*|Gradients::.*|"
                    r"FunctionRef::.*|std::.*|\?\?|)$")
@@ -129,7 +129,7 @@ class Steps:
 
 
 def wait_for_memory(steps, bandwidth):
-    """seconds that the passes over all parameters take longer than their parts."""
+    """Seconds by which the passes over all parameters exceed their parts."""
     wait = 0
     for name, size in BYTES.items():
         longest = sum(max(r.parts) for r in steps.regions if steps.place(r.site) == name)
@@ -138,7 +138,7 @@ def wait_for_memory(steps, bandwidth):
 
 
 def predict(machine, steps, threads, delay=0):
-    """seconds: serial, of all parts, of the longest ones, of meetings."""
+    """Seconds: serial, in all parts, in the longest parts, in meetings."""
     serial = sum(r.before for r in steps.regions)
     total = sum(sum(r.parts) for r in steps.regions)
     longest = meetings = 0
@@ -203,7 +203,7 @@ def main():
                 for threads in map(int, args.threads.split(",")):
                     steps = Steps(library, inkling, [*flags, "--threads", str(threads)], "turns")
                     serial, total, longest, meetings = (1e3 * x for x in predict(machine, steps, threads))
-                    whole = whole or serial + total  # one thread would do the work of the fewest
+                    whole = whole or serial + total  # one thread would do the work of the smallest count
                     memory = 1e3 * wait_for_memory(steps, 1e9 * args.memory)
                     step = serial + longest + memory + meetings
                     print(f"| {threads} | {len(steps.regions)} | {serial:.2f} | {total:.2f} | {longest:.2f} | "

@@ -1,8 +1,8 @@
-"""The peer: the same GPT-2 style model and whole training steps in PyTorch, as its documentation would have one write it.
+"""The peer: the same GPT-2 style model and whole training steps in PyTorch, written as its documentation recommends.
 
     python bench/torch_gpt.py --preset tiny --mode eager-fp32
 prints one JSON line with the median time of a step: sampling, forward, backward, clipping, AdamW. The preset smollm2 is
-transformers' LlamaForCausalLM, which must be there, too.
+transformers' LlamaForCausalLM, and needs transformers, too.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class SmolLM2(nn.Module):  # transformers' own class, with its own loss
             use_cache=False))
 
     def forward(self, ids, targets):
-        return self.model(input_ids=ids, labels=ids).loss  # it shifts by itself
+        return self.model(input_ids=ids, labels=ids).loss  # the model shifts the labels itself
 
 
 def main():
