@@ -1,4 +1,4 @@
-// A GPT that learns the bytes of a text, in one file: the model, its training and its writing. gpt.py is the same.
+// A GPT that learns the bytes of a text, in one file: model, training and text generation. gpt.py is the same.
 //   gpt TEXT.txt [STEPS]
 // The model is GPT-2's, at a size that a laptop trains in a minute or two.
 #include <inkling/engine/ops.h>
@@ -25,15 +25,15 @@ using Floats = Tensor<float>;
 
 struct Config {
     std::size_t vocabulary;
-    std::size_t context = 64;  // T, the characters that the model sees
+    std::size_t context = 64;  // T, the number of characters that the model sees
     std::size_t layers = 4, heads = 4;
     std::size_t width = 128;  // C
 };
 
-// Each position takes a weighted mean of those before it, several times over: once for each head.
+// Each position takes a weighted mean of itself and earlier positions, once for each head.
 struct SelfAttention : nn::Module<float> {
     std::size_t heads;
-    nn::Linear<float> c_attn, c_proj;  // queries, keys and values; and what becomes of the means
+    nn::Linear<float> c_attn, c_proj;  // c_attn: queries, keys and values; c_proj: the output projection
 
     SelfAttention(Generator& random, const Config& config)
         : heads(config.heads),
@@ -79,7 +79,7 @@ struct Block : nn::Module<float> {
 
 struct GPT : nn::Module<float> {
     std::size_t context;
-    nn::Embedding<float> wte;  // also the head that gives the logits
+    nn::Embedding<float> wte;  // also the output head
     nn::LearnedPositions<float> wpe;
     std::vector<Block> h;
     nn::LayerNorm<float> ln_f;
@@ -90,7 +90,7 @@ struct GPT : nn::Module<float> {
           wpe(random, config.context, config.width),
           ln_f(config.width) {
         for (std::size_t i = 0; i < config.layers; ++i) h.emplace_back(random, config);
-        // What is added to the residual stream is smaller, the more layers add to it.
+        // The more layers add to the residual stream, the smaller their initial weights.
         const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
         nn::initialize(*this, random,
                        {{"*bias", nn::Initial::constant(0)},
@@ -113,7 +113,7 @@ struct GPT : nn::Module<float> {
 
 struct Training {
     std::size_t steps = 2000, batch = 12;
-    double lr = 1e-3;  // at its peak; it ends at a tenth of that
+    double lr = 1e-3;  // the peak; training ends at a tenth of it
     double beta2 = 0.99, weight_decay = 0.1, clip = 1;
     std::size_t eval_batches = 20;
 
@@ -124,7 +124,7 @@ struct Training {
 using Ids = std::vector<std::int32_t>;
 
 struct Batch {
-    IdArray ids, targets;  // (B, T): parts of the text, and the characters that follow each of theirs
+    IdArray ids, targets;  // (B, T): parts of the text, and the character after each of their characters
 };
 
 Batch get_batch(const Ids& text, std::size_t size, std::size_t context, Generator& random) {
@@ -141,7 +141,7 @@ Batch get_batch(const Ids& text, std::size_t size, std::size_t context, Generato
 
 Floats loss_of(const GPT& model, const Batch& batch) { return cross_entropy(model.forward(batch.ids), batch.targets); }
 
-// The mean loss of some batches, the same ones each time.
+// The mean loss of some batches, the same batches each time.
 double evaluate(const GPT& model, const Ids& text, const Training& training) {
     const NoGrad no_graph;
     Generator random{7};
@@ -151,11 +151,11 @@ double evaluate(const GPT& model, const Ids& text, const Training& training) {
     return total / static_cast<double>(training.eval_batches);
 }
 
-// Nine tenths of the text are learned; the rest tells whether the model has learned more than these.
+// Trains on nine tenths of the text; the loss on the rest shows how well the model generalizes.
 void train_model(GPT& model, const Ids& text, const Training& training, Generator& random) {
     const auto middle = text.begin() + static_cast<std::ptrdiff_t>(text.size() * 9 / 10);
     const Ids learned(text.begin(), middle), held_out(middle, text.end());
-    nn::FlatParameters<float> flat(model);  // all parameters as one array, and all gradients as another
+    nn::FlatParameters<float> flat(model);  // all parameters in one array, and all gradients in another
     train::AdamW<float> adamw(flat, {.beta2 = training.beta2, .weight_decay = training.weight_decay});  // of matrices
     const train::Schedule schedule{train::ScheduleKind::cosine, training.lr, training.lr / 10, training.warmup(),
                                    training.steps};
@@ -170,7 +170,7 @@ void train_model(GPT& model, const Ids& text, const Training& training, Generato
     }
 }
 
-// `count` more ids behind the given ones, one after the other.
+// Appends `count` ids, one after the other.
 Ids write(const GPT& model, Ids ids, std::size_t count, Generator& random, double temperature = 0.8,
           std::size_t top_k = 20) {
     const NoGrad no_graph;

@@ -1,4 +1,4 @@
-"""A GPT that learns the characters of a text, in one file: the model, its training and its writing. gpt.cpp is the same.
+"""A GPT that learns the characters of a text, in one file: model, training and text generation. gpt.cpp is the same.
 
     python gpt.py TEXT.txt [STEPS]
 
@@ -15,14 +15,14 @@ from inkling import Tensor, nn, optim
 @dataclass
 class Config:
     vocabulary: int
-    context: int = 64  # T, the characters that the model sees
+    context: int = 64  # T, the number of characters that the model sees
     layers: int = 4
     heads: int = 4
     width: int = 128  # C
 
 
 class SelfAttention(nn.Module):
-    """Each position takes a weighted mean of those before it, several times over: once for each head."""
+    """Each position takes a weighted mean of itself and earlier positions, once for each head."""
 
     def __init__(self, random, config):
         self.heads = config.heads
@@ -57,11 +57,11 @@ class Block(nn.Module):
 class GPT(nn.Module):
     def __init__(self, random, config):
         self.context = config.context
-        self.wte = nn.Embedding(random, config.vocabulary, config.width)  # also the head that gives the logits
+        self.wte = nn.Embedding(random, config.vocabulary, config.width)  # also the output head
         self.wpe = nn.LearnedPositions(random, config.context, config.width)
         self.h = nn.ModuleList(Block(random, config) for _ in range(config.layers))
         self.ln_f = nn.LayerNorm(config.width)
-        # What is added to the residual stream is smaller, the more layers add to it.
+        # The more layers add to the residual stream, the smaller their initial weights.
         residual = 0.02 / (2 * config.layers) ** 0.5
         self.initialize(
             random,
@@ -84,7 +84,7 @@ class GPT(nn.Module):
 class Training:
     steps: int = 2000
     batch: int = 12
-    lr: float = 1e-3  # at its peak; it ends at a tenth of that
+    lr: float = 1e-3  # the peak; training ends at a tenth of it
     betas: tuple = (0.9, 0.99)
     weight_decay: float = 0.1
     clip: float = 1.0
@@ -98,7 +98,7 @@ class Training:
 
 
 def get_batch(ids, size, context, random):
-    """Parts of the text from random places on, and the characters that follow each of theirs: two (B, T)."""
+    """Random parts of the text, and the character after each of their characters: two (B, T)."""
     begin = (Tensor.rand((size, 1), random.next(), dtype="float64").numpy() * (len(ids) - context)).astype(int)
     at = begin + np.arange(context)
     return ids[at], ids[at + 1]
@@ -110,7 +110,7 @@ def loss_of(model, batch):
 
 
 def evaluate(model, ids, training):
-    """The mean loss of some batches, the same ones each time."""
+    """The mean loss of some batches, the same batches each time."""
     random = inkling.Generator(7)
     with inkling.no_grad():
         batches = [get_batch(ids, training.batch, model.context, random) for _ in range(training.eval_batches)]
@@ -118,7 +118,7 @@ def evaluate(model, ids, training):
 
 
 def train(model, ids, training, random, report=print):
-    """Nine tenths of the text are learned; the rest tells whether the model has learned more than these."""
+    """Trains on nine tenths of the text; the loss on the rest shows how well the model generalizes."""
     learned, held_out = ids[: len(ids) * 9 // 10], ids[len(ids) * 9 // 10 :]
     parameters = model.parameters().values()
     groups = [
@@ -138,7 +138,7 @@ def train(model, ids, training, random, report=print):
 
 
 def write(model, ids, count, random, temperature=0.8, top_k=20):
-    """`count` more ids behind the given ones, one after the other."""
+    """Appends `count` ids, one after the other."""
     ids = list(ids)
     with inkling.no_grad():
         for _ in range(count):

@@ -1,4 +1,4 @@
-// Three spirals, told apart by a network with one hidden layer: stochastic gradient descent, by hand.
+// A network with one hidden layer separates three spirals: stochastic gradient descent, by hand.
 #include <inkling/engine/ops.h>
 #include <inkling/engine/process/threads.h>
 #include <inkling/nn/linear.h>
@@ -9,7 +9,7 @@
 
 int main() {
     using namespace inkling;
-    set_threads(1);  // for more there is no work here
+    set_threads(1);  // too little work for more threads
     constexpr std::size_t kClasses = 3, kEach = 100, kPoints = kClasses * kEach;
     Generator random{1337};
     const auto noise = Tensor<float>::randn({kPoints}, random.next()).value();
