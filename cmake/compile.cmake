@@ -1,16 +1,16 @@
 # How the library's files are compiled: in groups, with precompiled headers, the hot ones optimized and the rest quickly.
 
-# Files are compiled many at a time: what their headers and templates cost is paid once. Of ops, which are often changed, a
-# few; not what takes long to compile, nor regex.cpp, of whose types GCC would warn, nor
-# create.cpp: clang refuses to instantiate its members of Tensor in the file that instantiates the class.
+# Many files are compiled together, so that their headers and templates are compiled once; ops, which change often, only
+# a few together. Some files stay alone: those that take long to compile; regex.cpp, because GCC would warn about its
+# types; create.cpp, because clang refuses to instantiate its members of Tensor in the file that instantiates the class.
 file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/ops/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
      engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/print.cpp data/tokenizers/split/regex.cpp)
 set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set(INKLING_UNITY ON)
-if(INKLING_SANITIZE MATCHES "fuzzer")  # a target is linked of the files that it needs: few counters to look through
+if(INKLING_SANITIZE MATCHES "fuzzer")  # a target links only the files that it needs: fewer counters to search
   set(INKLING_UNITY OFF)
 endif()
-# inkling_group(NAME SIZE SOURCES...): at most SIZE of these are compiled together.
+# inkling_group(NAME SIZE SOURCES...): compiles at most SIZE of these together.
 function(inkling_group name size)
   set(place 0)
   foreach(source IN LISTS ARGN)
@@ -19,7 +19,7 @@ function(inkling_group name size)
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${name}_${group})
   endforeach()
 endfunction()
-# The groups ops, engine and nn are what inkling::engine is made of.
+# inkling::engine consists of the groups ops, engine and nn.
 set(ops ${INKLING_HOT_SOURCES})
 list(FILTER ops INCLUDE REGEX "/engine/ops/")
 set(engine ${INKLING_HOT_SOURCES})
@@ -36,7 +36,7 @@ inkling_group(others 32 ${others})
 set_source_files_properties(engine/autograd/print.cpp PROPERTIES COMPILE_OPTIONS
                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # a false alarm in xtensor's printing
 
-# inkling_interface(TARGET): what those who link the library need of it.
+# inkling_interface(TARGET): the requirements for linking the library.
 function(inkling_interface target)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
@@ -44,8 +44,8 @@ function(inkling_interface target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC xtensor OpenMP::OpenMP_CXX fmt::fmt $<BUILD_INTERFACE:xsimd>)
 endfunction()
-# inkling_compile(TARGET FLAGS...): how a part of the library is compiled. Each target has its own precompiled header: GCC
-# compiles what follows one at the header's level of optimization, whatever the command says.
+# inkling_compile(TARGET FLAGS...): compiles a part of the library. Each target has its own precompiled header, because GCC
+# compiles a file at its precompiled header's level of optimization, whatever the command says.
 function(inkling_compile target)
   inkling_interface(${target})
   target_link_libraries(${target}
@@ -58,7 +58,7 @@ function(inkling_compile target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${INKLING_UNITY} UNITY_BUILD_MODE GROUP
                         POSITION_INDEPENDENT_CODE ON)
 endfunction()
-# inkling_library(NAME KIND REST FLAGS...): the hot files, which are compiled with FLAGS, and the objects of REST.
+# inkling_library(NAME KIND REST FLAGS...): a library of the hot files, compiled with FLAGS, and the objects of REST.
 function(inkling_library name kind rest)
   add_library(${name} ${kind} ${INKLING_HOT_SOURCES} $<TARGET_OBJECTS:${rest}>)
   inkling_compile(${name} ${ARGN})
@@ -68,7 +68,7 @@ function(inkling_library name kind rest)
     target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
   endif()
 endfunction()
-# inkling_rest(NAME FLAGS...): -O1 takes half of the time to compile, and is as fast where the loops are the engine's.
+# inkling_rest(NAME FLAGS...): -O1 compiles in half of the time, and runs as fast because the engine has the hot loops.
 function(inkling_rest name)
   add_library(${name} OBJECT ${INKLING_SOURCES})
   inkling_compile(${name} $<$<CONFIG:Release>:-O1> ${ARGN})

@@ -1,4 +1,4 @@
-# cmake --install puts down the program with its manual and completion for shells, the library, its headers as
+# cmake --install installs the program with its manual and shell completion, the library, its headers as
 # <inkling/engine/autograd/tensor.h>, and a CMake package. The components are those of the Debian packages (package.cmake).
 include(CMakePackageConfigHelpers)
 
@@ -6,7 +6,7 @@ install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT pr
 install(TARGETS inkling_lib inkling_engine EXPORT inkling-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
-if(NOT INKLING_NATIVE)  # the program has a library of its own, so that it is whole in one package
+if(NOT INKLING_NATIVE)  # the program has its own copy of the library, so that its package is complete
   set(own ${CMAKE_INSTALL_LIBDIR}/inkling)
   install(TARGETS inkling_lib LIBRARY DESTINATION ${own} COMPONENT program NAMELINK_SKIP)
   if(TARGET inkling_lib_v4)
@@ -23,20 +23,20 @@ install(DIRECTORY ${share}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT pr
 install(DIRECTORY ${share}/bash-completion ${share}/fish DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 set(for_zsh site-functions)
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  set(for_zsh vendor-completions)  # Debian's; the other is the administrator's
+  set(for_zsh vendor-completions)  # for packages; site-functions is the administrator's
 endif()
 install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${for_zsh} COMPONENT program)
 
-# What holds vector code stays out: it depends on -march, and a program compiled with another one would hold two versions
-# of the same functions.
+# Headers with vector code are not installed: they depend on -march, and a program compiled with another -march would hold
+# two versions of the same functions.
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE PATTERN unary_op.h EXCLUDE
         PATTERN traced.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE
         PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
 
-# "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and a program's own would
-# be found instead.
+# "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and
+# the compiler would find a program's own folder instead.
 install(CODE "set(headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/inkling\")"
         COMPONENT development)
 install(CODE [[

@@ -1,5 +1,5 @@
-# Libraries whose Debian packages have no CMake package on every system, under the names that their own CMake packages
-# use. Also part of the installed package.
+# Finds libraries that have no CMake package in every Debian, under the names that their own CMake packages use. Also part
+# of the installed package.
 #
 # find_with_header(TARGET HEADER LIBRARY DEBIAN_PACKAGE)
 function(find_with_header target header library package)

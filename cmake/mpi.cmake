@@ -1,6 +1,6 @@
-# inkling-mpi.so, which the program loads when mpirun starts it (distributed/launch.h): alone, it needs no MPI. A module is
-# for one MPI: that of mpicxx, or of -DMPI_CXX_COMPILER=mpicxx.mpich. Packages are made without, since they would have to
-# choose one.
+# inkling-mpi.so, which the program loads when mpirun starts it (distributed/launch.h): without mpirun, it needs no MPI. A
+# module is for one MPI: that of mpicxx, or of -DMPI_CXX_COMPILER=mpicxx.mpich. Packages have no module, because they
+# would have to choose an MPI.
 set(INKLING_MPI AUTO CACHE STRING "Training in several processes, with Open MPI or MPICH: AUTO (when found), ON or OFF")
 set(mpi ${INKLING_MPI})
 if(mpi STREQUAL "AUTO" AND NOT INKLING_NATIVE)

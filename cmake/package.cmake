@@ -1,5 +1,6 @@
 # cmake --build build --target package: inkling, libinkling and libinkling-dev as Debian packages, in the build folder.
-# They are for every x86-64 CPU from AVX2 on; a build for this machine's CPU alone has another inside it for them.
+# They are for every x86-64 CPU from AVX2 on; a build for only this machine's CPU makes them in a second build inside its
+# folder.
 if(INKLING_NATIVE)
   set(launcher "")
   if(CCACHE)
@@ -33,7 +34,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own summary
 
 set(same "libinkling (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME inkling)
@@ -52,7 +53,7 @@ Arrays, operations with their gradients, layers, and the transformers that
 inkling trains. Compiled for AVX2 and for AVX-512, of which the system takes
 what the CPU has. A CPU without AVX2 is refused.")
 
-# CPack's own would name the library once for each kind of CPU.
+# CPack's own file would name the library once for each kind of CPU.
 file(WRITE ${PROJECT_BINARY_DIR}/debian/shlibs
      "libinkling ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} libinkling (= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")

@@ -1,5 +1,5 @@
-// What nearly all files of the library include, parsed once: half of what compiling one of them costs. Only the build
-// knows this file. Every other file still includes what it uses (tests/package compiles each header alone).
+// Headers that nearly all files of the library include, parsed once: this halves the time to compile a file. Only the
+// build knows this header. Every other file still includes what it uses (tests/package compiles each header alone).
 #pragma once
 
 #include <algorithm>

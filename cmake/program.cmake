@@ -1,10 +1,10 @@
-# The program: pages and servers, the commands, main(). And the same over the sanitized library, for the tests.
+# The program: pages and servers, the commands, main(). For the tests, also a program over the sanitized library.
 
-# Pages and servers: a library of their own, which is not installed, so that other programs need no HTTP library.
+# Pages and servers are a separate library that is not installed, so that other programs need no HTTP library.
 file(GLOB_RECURSE INKLING_SERVE_SOURCES CONFIGURE_DEPENDS web/*.cpp)
 file(GLOB_RECURSE INKLING_CLI_SOURCES CONFIGURE_DEPENDS cli/*.cpp distributed/launch.cpp)
 list(FILTER INKLING_CLI_SOURCES EXCLUDE REGEX "/cli/main.cpp$")
-# The parts of pages are in the program.
+# The program contains the parts of pages.
 file(GLOB INKLING_PART_FILES CONFIGURE_DEPENDS web/report/pages/*)
 foreach(file IN LISTS INKLING_PART_FILES)
   cmake_path(GET file FILENAME part)
@@ -14,7 +14,7 @@ foreach(file IN LISTS INKLING_PART_FILES)
 endforeach()
 configure_file(web/report/parts.cpp.in generated/web/report/parts.cpp @ONLY)
 list(APPEND INKLING_SERVE_SOURCES ${PROJECT_BINARY_DIR}/generated/web/report/parts.cpp)
-# Line editing for `inkling generate --interactive`; without it, lines are read as they come.
+# Line editing for `inkling generate --interactive`; without it, lines are read unedited.
 find_path(EDITLINE_INCLUDE_DIR editline/readline.h)
 find_library(EDIT_LIBRARY edit)
 set(INKLING_CLI_LIBRARIES spdlog::spdlog tomlplusplus::tomlplusplus ${CMAKE_DL_LIBS})
@@ -22,7 +22,8 @@ if(EDITLINE_INCLUDE_DIR AND EDIT_LIBRARY)
   list(APPEND INKLING_CLI_LIBRARIES ${EDIT_LIBRARY})
 endif()
 
-# The header of the library without its hot files, which is at the same level; one for another CPU is of no use.
+# Reuses the precompiled header of the library's other files, which has the same level of optimization; a header for
+# another CPU would not fit.
 function(inkling_reuse_header target library)
   if(INKLING_FOR_CPU)
     target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
@@ -35,7 +36,7 @@ endfunction()
 function(inkling_serve_library library)
   add_library(${library}_serve STATIC ${INKLING_SERVE_SOURCES})
   target_link_libraries(${library}_serve PUBLIC ${library} PRIVATE inkling_flags PNG::PNG
-                        tomlplusplus::tomlplusplus)  # the precompiled header wants its definitions
+                        tomlplusplus::tomlplusplus)  # the precompiled header needs its definitions
   target_compile_options(${library}_serve PRIVATE ${ARGN})
   inkling_reuse_header(${library}_serve ${library})
   set_target_properties(${library}_serve PROPERTIES UNITY_BUILD ${INKLING_UNITY} UNITY_BUILD_BATCH_SIZE 32)
@@ -49,7 +50,7 @@ function(inkling_program name library)
 endfunction()
 
 inkling_serve_library(inkling_lib)
-# The commands, which only read flags and print: of the programs, and a library for Python's module.
+# The commands, which only read flags and print: for the programs, and as a library for Python's module.
 add_library(inkling_commands OBJECT ${INKLING_CLI_SOURCES})
 target_compile_definitions(inkling_commands PRIVATE INKLING_VERSION="${PROJECT_VERSION}" INKLING_RELEASED="${INKLING_RELEASED}"
                            $<$<AND:$<BOOL:${EDITLINE_INCLUDE_DIR}>,$<BOOL:${EDIT_LIBRARY}>>:INKLING_LIBEDIT>)
@@ -67,12 +68,12 @@ inkling_program(inkling inkling_lib)
 if(TARGET inkling_lib_v4)
   add_dependencies(inkling inkling_lib_v4)
 endif()
-# What Python's module links, when it is built from this folder (python/CMakeLists.txt).
+# Targets that Python's module links if it is built from this folder (python/CMakeLists.txt).
 export(TARGETS inkling_lib inkling_lib_serve inkling_cli inkling_flags FILE inkling-built.cmake)
 add_custom_command(TARGET inkling POST_BUILD COMMAND $<TARGET_FILE:inkling> manual ${PROJECT_BINARY_DIR}/share VERBATIM)
 
-# The commands and the tests are not compiled again for the sanitizers; of an inline function that they hold, too, the
-# linker keeps the first, the library's.
+# The commands and the tests are not compiled again for the sanitizers. If they hold the same inline function, the linker
+# keeps the first, the library's.
 if(INKLING_SANITIZED_TESTS)
   inkling_serve_library(inkling_lib_sanitized ${INKLING_SANITIZED_FLAGS})
   inkling_program(inkling_sanitized inkling_lib_sanitized

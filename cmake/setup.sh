@@ -1,5 +1,5 @@
-# Sourced by quickstart, check and the scripts of tests/: `root`, `say`, `fail`, `part`, `install_missing` and `build`.
-# All messages go to stderr, so that stdout holds only what was asked for.
+# quickstart, check and the scripts of tests/ source it: `root`, `say`, `fail`, `part`, `install_missing` and `build`.
+# All messages go to stderr, so that stdout holds only the requested output.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 name=$(basename "$0")
 
@@ -26,12 +26,12 @@ show_parts() {
     printf '%8s  %s\n' "${parts[@]}" ${part:+"failed" "$part"} "$SECONDS" "in all" >&2
 }
 
-# What the build and the tests need; the same names in Debian 12 and 13.
+# Packages that the build and the tests need; the same names in Debian 12 and 13.
 packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev librandom123-dev
     libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libpcre2-dev libutf8proc-dev
     libpng-dev libedit-dev zlib1g-dev libzstd-dev nettle-dev libboost-dev catch2)
 
-# Asks apt-get for the packages that dpkg does not have. With all there: no network, no root.
+# Installs packages that dpkg does not have with apt-get. If none is missing, it needs neither network nor root.
 install_missing() {
     local missing=() as_root=() package log
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -49,7 +49,7 @@ install_missing() {
     fi
     say "installing Debian packages${as_root[*]:+ with sudo}: ${missing[*]}"
     log=$(mktemp)
-    # A failed update is no reason to stop: the lists may be good enough, and if not, install says so.
+    # Ignore a failed update: the lists may be good enough, and otherwise install reports it.
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 update >"$log" 2>&1 ||
         true
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 \
@@ -59,7 +59,7 @@ install_missing() {
     say "installed in $SECONDS s"
 }
 
-# build PRESET TARGET [cmake flags]: one moving line on a terminal; otherwise only a log, shown when something fails.
+# build PRESET TARGET [cmake flags]: shows a moving line on a terminal; otherwise writes a log and shows it on failure.
 build() {
     local preset=$1 target=$2 dir=$root/build log start=$SECONDS
     shift 2

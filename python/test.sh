@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of Python's module: makes a virtual environment in the build folder, compiles the module over what is built
-# there, and runs python/tests. Ends with 4, which ctest counts as skipped, where Python or the network is missing.
+# The tests of Python's module: makes a virtual environment in the build folder, compiles the module against the build,
+# and runs python/tests. Exits with 4, which ctest counts as skipped, if Python or the network is missing.
 #   python/test.sh BUILD [flags of pytest]
 set -euo pipefail
 build=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A wheel for every x86-64 Linux from AVX2 on with glibc 2.36 (Debian 12) or newer, and Python 3.10 or newer: built in
 # Debian 12, with the shared libraries that it needs inside.
-#   python/wheel.sh [FOLDER]        FOLDER: where it is put, build/wheel by default
+#   python/wheel.sh [FOLDER]        FOLDER: the output folder, build/wheel by default
 #   python/wheel.sh --try WHEEL     in a fresh virtual environment: installs it, and runs python/tests; . is this checkout
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
@@ -31,7 +31,7 @@ venv=$out/venv
 launcher=$(command -v ccache || true)
 "$venv/bin/python" -m build --wheel --no-isolation --outdir "$out/plain" \
     -Cbuild-dir="$out/build" -Ccmake.define.INKLING_NATIVE=OFF ${launcher:+-Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=$launcher}
-# The program's own library is in the wheel, twice; the others are those of this Debian.
+# The wheel holds the program's own library twice; the other libraries come from this Debian.
 PATH=$venv/bin:$PATH LD_LIBRARY_PATH=$out/build/inkling "$venv/bin/auditwheel" repair --plat manylinux_2_36_x86_64 \
     --wheel-dir "$out" "$out"/plain/*.whl
 ls -l "$out"/*.whl
