@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The library on 64-bit ARM: builds it with Debian's cross compiler in a bare Debian 12 (tests/fresh_machine.sh), and runs
-# the fast tests of the engine, layers and formats and the golden runs, which qemu executes: a folder's in one process,
-# since qemu starts slowly.
+# the fast tests of the engine, layers and formats and the golden runs under qemu. The tests of a folder share a process,
+# because qemu starts slowly.
 #   tests/arm64.sh [ctest flags]            for example: tests/arm64.sh -R engine
-# While it runs, the kernel starts programs for ARM by qemu.
+# While it runs, the kernel starts ARM programs through qemu.
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
@@ -16,8 +16,8 @@ libraries=()
 for package in "${packages[@]}" libgomp1; do
     case $package in
         g++ | cmake | ninja-build) ;;
-        libspdlog-dev | libcli11-dev | libpng-dev | libedit-dev | libboost-dev) ;;  # the program's
-        libxtensor-dev) libraries+=("$package") ;;  # headers; ARM's package asks for one that is not made for it
+        libspdlog-dev | libcli11-dev | libpng-dev | libedit-dev | libboost-dev) ;;  # only the program needs them
+        libxtensor-dev) libraries+=("$package") ;;  # headers; ARM's package depends on a package that ARM lacks
         *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64 # others are for all machines
             libraries+=("$package") ;;
     esac

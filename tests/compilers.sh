@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The same run, of programs that were compiled in different ways: without optimization, with -O2, -O3, by clang, for AVX2,
-# for CPUs without AVX. In float32 all write the same weights to the last bit, with one thread and with two; in bfloat16
-# those do that multiply it likewise.
+# Trains the same run with differently compiled programs: without optimization, with -O2, -O3, by clang, for AVX2, for
+# CPUs without AVX. In float32 all must write the same weights to the last bit, with one thread and with two; in bfloat16,
+# all programs that multiply it in the same way.
 #   tests/compilers.sh [NAME...]      all, or some of: O0 O2 O3 clang avx2 sse2. Builds in build-compilers/, which takes
 #                                     minutes
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Which branches of what reads files, and of what writes checkpoints, the fast tests take: a table by file, and each condition
-# that was never true, or never false. clang counts the conditions of the source; gcov counts the machine's branches, an eighth
-# of which are the compiler's own. Fails if fewer than 95% were taken. Builds in build-coverage/, which takes ten minutes.
+# Branch coverage of the fast tests over the code that reads files and writes checkpoints: prints a table by file, and each
+# condition that was never true, or never false. clang counts the conditions of the source; gcov would count the machine's
+# branches, of which the compiler adds an eighth. Fails below 95%. Builds in build-coverage/, which takes ten minutes.
 #   tests/coverage.sh
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
@@ -14,7 +14,7 @@ cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clan
     "-DCMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG" >$build/configure.log
 cmake --build $build >$build/build.log || { tail -40 $build/build.log && exit 1; }
 rm -rf $build/profiles $build/failed
-# Without the tests in which the profile, too, could not be read or written.
+# Excludes tests that would also keep the profile from being read or written.
 for which in '[cli]' '~[cli]'; do
     LLVM_PROFILE_FILE=$root/$build/profiles/%4m.profraw OMP_WAIT_POLICY=passive $build/tests/inkling_tests \
         "$which~[slow]~\"faulty files: any read*\"~\"surroundings: any limit*\"" >$build/tests-"$which".log || touch $build/failed &

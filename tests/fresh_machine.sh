@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What a newcomer does, on a machine with nothing on it: makes a bare Debian beside this system (debootstrap minbase),
-# puts the last commit of this checkout into it, and runs ./quickstart and ./check there, or the command that is given.
+# The steps of a newcomer on an empty machine: makes a bare Debian beside this system (debootstrap minbase), puts the last
+# commit of this checkout into it, and runs ./quickstart and ./check there, or COMMAND.
 #   tests/fresh_machine.sh SUITE [COMMAND...]      for example: tests/fresh_machine.sh bookworm
 #                                                               tests/fresh_machine.sh trixie ./check --fast
-# INKLING_SHARE=FOLDER: that folder is /mnt there.
-# Needs root, for the system and to enter it. Mounts are made in a namespace of their own, so none outlives it. The bare
-# system, for a month, and the packages that were installed into it are kept in INKLING_CACHE (~/.cache/inkling).
+# INKLING_SHARE=FOLDER: FOLDER becomes /mnt there.
+# Needs root to make the system and to enter it. Mounts are in a separate namespace, so none remains. INKLING_CACHE
+# (~/.cache/inkling) keeps the bare system for a month, and the packages installed into it.
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 [ $# -gt 0 ] || fail "a suite is required, such as bookworm (Debian 12) or trixie (Debian 13)"
@@ -27,7 +27,7 @@ flock -n 9 || { say "waiting for another bare $suite" && flock 9; }
 system=$(mktemp -d -p "${TMPDIR:-/var/tmp}" inkling-"$suite".XXXXXX)
 inside=
 clean_up() {
-    [ -z "$inside" ] || kill -KILL "$inside" 2>/dev/null || true  # and with it all that runs there
+    [ -z "$inside" ] || kill -KILL "$inside" 2>/dev/null || true  # and everything that runs there
     wait
     rm -rf "$system"
 }
@@ -39,7 +39,7 @@ base=$cache/base.tar
 if [ -n "$(find "$base" -mtime -30 2>/dev/null)" ]; then
     tar -xpf "$base" -C "$system"
 else
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' 2>/dev/null | head -n 1)  # as this system's
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' 2>/dev/null | head -n 1)  # this system's mirror
     say "making a bare $suite"
     unshare --mount debootstrap --variant=minbase "$suite" "$system" "${mirror:-http://deb.debian.org/debian}" \
         >"$cache/debootstrap.log" 2>&1 ||
@@ -49,10 +49,10 @@ else
     mv "$base.new" "$base"
 fi
 cp -L /etc/resolv.conf "$system/etc/resolv.conf"
-# how this system reaches Debian's packages: proxies, and whether clocks can be relied on
+# this system's access to Debian's packages: proxies, and whether clocks are reliable
 apt-config dump | grep -E '^Acquire::(https?(::| )|Check-|Retries )' >"$system/etc/apt/apt.conf.d/90as-around" || true
-echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/90-unsafe-io"  # nothing here has to outlive a power cut
-# and Python's, where it is told which certificates to trust
+echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/90-unsafe-io"  # data need not survive a power cut
+# and to Python's packages, if this system configures certificates
 if [ -n "${PIP_CERT:-}" ]; then
     cp -L "$PIP_CERT" "$system/etc/trusted.pem"
     export PIP_CERT=/etc/trusted.pem
@@ -65,7 +65,7 @@ say "in a bare $suite: $*"
 enter='
     mount -t proc proc "$1/proc"
     mount -t sysfs -o ro sysfs "$1/sys"
-    mount --rbind /dev "$1/dev"  # with pts and shm
+    mount --rbind /dev "$1/dev"  # including pts and shm
     mount --bind "$2" "$1/var/cache/apt/archives"
     [ -z "$3" ] || mount --bind "$3" "$1/mnt"
     system=$1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Training that is killed again and again ends with the same bits as training that is left alone.
+# Training that is killed repeatedly ends with the same bits as undisturbed training.
 #   tests/kill_and_resume.sh PROGRAM [KILLS [adapter]]      for example: tests/kill_and_resume.sh build/inkling 200
-# With "adapter" the run trains low-rank adapters, of a model that is kept in bfloat16.
-# The run saves every 5 steps and would go on for hours; each of its lives ends by kill -9 after a random time (SEED
-# chooses the times), in the midst of a step, a save, an evaluation or its start; then it goes on with --resume auto.
-# So no kill can come too late. Nor may too many come before there is something new to lose: while lives end without a
-# new checkpoint, as they may where a program starts slowly, the next ones may last longer.
+# With "adapter" the run trains low-rank adapters of a model that is stored in bfloat16.
+# The run saves every 5 steps and would take hours. kill -9 ends each of its lives after a random time (SEED chooses the
+# times), during a step, a save, an evaluation or its start; then --resume auto continues it. So no kill comes too late.
+# Nor may too many come before the first new checkpoint: while lives end without a new checkpoint, which happens if the
+# program starts slowly, the next lives may last longer.
 set -euo pipefail
 program=$(realpath "$1")
 kills=${2:-20}
@@ -30,11 +30,11 @@ fi
 train=("$program" train --patience 0 --data "$folder/text.txt" "${shape[@]}" --batch-size 4 --dropout 0.1 --sampler shuffle
     --lr-decay-iters 100000 --ema 0.9 --eval-every 50 --eval-iters 2 --sample-every 0)
 
-# The step that a folder's newest checkpoint, as it is reported, is of; 0: none.
+# The reported step of a folder's newest checkpoint; 0: none.
 step() { readlink "$1/latest" 2>/dev/null | sed 's/step-0*//' || echo 0; }
 
 last=0 new=0
-shortest=600 longest=$shortest  # of a life, in milliseconds: at least the former, and a random part of the latter
+shortest=600 longest=$shortest  # milliseconds: a life takes a random part of `longest`, which never falls below `shortest`
 for ((i = 1; i <= kills; ++i)); do
     "${train[@]}" --threads $((i % 3 + 1)) --max-iters 1000000000 --save-every 5 --out "$folder/killed" --resume auto \
         2>"$folder/log" &
@@ -61,15 +61,15 @@ done
 steps=$((last + 20))
 "${train[@]}" --threads 1 --max-iters "$steps" --save-every 1000000 --out "$folder/killed" --resume auto \
     2>"$folder/log" || fail "$(cat "$folder/log")"
-# with the settings that the recipe chose at first, for a run of another length
+# with the settings that the recipe chose first, for a run of another length
 "$program" train --config "$folder/killed/config.toml" --threads 2 --max-iters "$steps" --save-every 1000000 \
     --out "$folder/straight" \
     2>"$folder/log" || fail "$(cat "$folder/log")"
 
 cmp "$folder/straight/latest/$weights" "$folder/killed/latest/$weights" || fail "the weights differ"
 parameters=$("$program" info --model "$folder/straight/latest" --json)
-parameters=$(echo "$parameters" | sed -E 's/.*"(trained_)?parameters":([0-9]+).*/\2/')  # the last that matches: trained
-for run in straight killed; do  # of the state, the two moments alone: its header holds the seconds that it took
+parameters=$(echo "$parameters" | sed -E 's/.*"(trained_)?parameters":([0-9]+).*/\2/')  # the last match: trained
+for run in straight killed; do  # of the state, only the two moments: its header holds the run's seconds
     tail -c $((8 * parameters)) "$folder/$run/latest/training_state.safetensors" >"$folder/$run.moments"
 done
 cmp "$folder/straight.moments" "$folder/killed.moments" || fail "the optimizer's state differs"

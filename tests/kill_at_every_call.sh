@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A run that is killed at any system call ends, once it is resumed, with the bytes, the links and the best loss of one
-# that was left alone. Needs strace, by which every call of a run is counted, and the run is then killed at each in turn.
+# A run that is killed at any system call and resumed ends with the bytes, the links and the best loss of an undisturbed
+# run. strace, which it needs, counts every call of a run, and then kills the run at each call in turn.
 #   tests/kill_at_every_call.sh PROGRAM [EVERY [FIRST [flags of inkling train]]]
-# at each call, or at each EVERY-th of them, the FIRST-th first. A run makes about 2,000, which takes three minutes.
+# Kills at each call, or at every EVERY-th call from the FIRST-th on. A run makes about 2,000 calls, which takes three
+# minutes.
 set -euo pipefail
 program=$(realpath "$1")
 every=${2:-1} first=${3:-1}
@@ -21,7 +22,7 @@ train=("$program" train --recipe nanogpt-cpu --data "$folder/text.txt" --n-layer
     --batch-size 2 --dropout 0.1 --max-iters 8 --eval-every 4 --eval-iters 1 --save-every 2 --sample-every 0 --threads 1
     --resume auto --quiet "$@")
 
-# What a run must end with.
+# The required end state of a run.
 ending() {
     for link in latest best; do
         echo "$link $(readlink "$1/$link") $(sha256sum <"$1/$link/model.safetensors")"
@@ -34,7 +35,7 @@ ending() {
 expected=$(ending "$folder/straight")
 strace -f -qq -o "$folder/calls" "${train[@]}" --out "$folder/counted"
 [ "$(ending "$folder/counted")" = "$expected" ] || fail "two runs differ"
-# "write 1", "write 2", ...: each call, by its name and its number
+# Lists each call by name and number: "write 1", "write 2", ...
 sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' "$folder/calls" | grep -v -e '^exit' -e '^execve$' |
     awk '{ print $1, ++n[$1] }' | awk "NR % $every == $first % $every" >"$folder/points"
 
@@ -43,7 +44,7 @@ while read -r call number; do
     rm -rf "$folder/killed"
     code=0
     { strace -f -qq -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$number" \
-        "${train[@]}" --out "$folder/killed" 2>"$folder/log" || code=$?; } 2>/dev/null # not what the shell says of it
+        "${train[@]}" --out "$folder/killed" 2>"$folder/log" || code=$?; } 2>/dev/null # drops the shell's own message
     [ "$code" -eq 137 ] || [ "$code" -eq 0 ] || fail "$call $number: exit code $code: $(cat "$folder/log")"
     [ "$code" -eq 0 ] || kills=$((kills + 1))
     "${train[@]}" --out "$folder/killed" 2>"$folder/log" || fail "after $call $number: $(cat "$folder/log")"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Parts of the check that take long and depend on few files. Those that pass on a clean tree are noted in
-# tests/parts.passed with the commit; commit that file, and the part rests until one of its files changes.
-#   tests/parts.sh changed [SECONDS]   the parts whose files have changed since the commit on which they passed; none
-#                                      begins after SECONDS, and those are named
+# Parts of the check that take long and depend on few files. tests/parts.passed records the commit on which each part
+# passed with a clean tree; commit that file, and the part is skipped until one of its files changes.
+#   tests/parts.sh changed [SECONDS]   the parts with files that changed since they passed; none begins after SECONDS,
+#                                      and the skipped parts are named
 #   tests/parts.sh all
 #   tests/parts.sh NAME...             some of: headers browser arm mpi packages wheel
 set -euo pipefail
@@ -10,7 +10,7 @@ source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
 noted=tests/parts.passed
 build_files=(CMakeLists.txt cmake)
-declare -A files=(  # and patterns of git
+declare -A files=(  # file names and git patterns
     [headers]="engine/*.h nn/*.h formats/*.h data/*.h models/*.h generate/*.h distributed/*.h train/*.h tests/package"
     [arm]="${build_files[*]} engine nn formats models/inference train/optimizers generate/sampling.cpp tests/engine tests/nn tests/formats tests/train/test_golden.cpp tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"

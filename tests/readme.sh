@@ -2,13 +2,13 @@
 # Follows README.md and the pages of docs/: runs the commands of each page's blocks in order, in a folder that holds
 # only a few texts and the program. Each command must succeed, write its --out, and print what the page shows below it.
 #   tests/readme.sh PROGRAM      for example: tests/readme.sh build/inkling
-# Long commands get flags behind the page's own, and the last flag holds: `train` takes --max-iters, more with each
-# command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a moment, with one
-# sequence per step; `gradcheck` takes the rows of linear, since test_gradcheck takes all. ./quickstart stands for its
-# training and its check; tests/fresh_machine.sh runs the script itself, ./check, cmake and ctest in a bare system, and
-# tests/package/test.sh runs cmake --install and the blocks in C++. tests/docs checks attention.md and learning.md,
-# tests/serving.sh serving.md, python/tests the blocks in Python, and tests/peers/finetuning.sh, by hand, the block in sh.
-# Pages hold no others.
+# Long commands get flags after the page's own, and the last flag wins: `train` takes --max-iters, which grows with each
+# command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures briefly, with one
+# sequence per step; `gradcheck` takes the rows of linear, because test_gradcheck takes all. For ./quickstart, only its
+# training and its check run here; tests/fresh_machine.sh runs the script itself, ./check, cmake and ctest in a bare
+# system, and tests/package/test.sh runs cmake --install and the C++ blocks. tests/docs checks attention.md and
+# learning.md, tests/serving.sh serving.md, python/tests the Python blocks, and tests/peers/finetuning.sh, by hand, the
+# block in sh. Pages hold no other blocks.
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -37,7 +37,7 @@ commands_of() {
         plain && command && shown { print >(shown "/" command) }' "$@" | sed 's/^\$ //; s/ \+# .*//'
 }
 
-# Lines without what differs from run to run: numbers, times, units, texts in quotes, and what a model writes.
+# Removes everything that differs from run to run: numbers, times, units, quoted texts, and text that a model writes.
 facts() {
     fold -s -w 130 | sed -E -e '/^quickstart: what the model/,/^quickstart: 200 stories/d' \
         -e '/^--- a sample ---$/,/^-{16}$/{//!d}' -e '/^weight  /,/^this is one of/{//!d}' \
@@ -45,7 +45,7 @@ facts() {
         -e 's/^(the time is up|all steps are done):/ended:/; s/(#[hms])+\b/#/g; s/# threads?/# threads/; s/ +/ /g; s/ $//' | sort -u
 }
 
-# A budget in operations gives the same on every machine: such lines are printed as they are shown.
+# A budget in operations gives the same on every machine: the program must print these lines exactly.
 compare_exactly() {
     local line
     while read -r line; do
@@ -53,8 +53,8 @@ compare_exactly() {
     done <"shown/$place"
 }
 
-# Every line that the page shows is printed, or is one that longer training prints; unless it leaves lines out (...), and
-# for other commands than `train`, it shows all that is printed.
+# The program, or a longer training, prints every line that the page shows. The page shows every printed line, except
+# for `train` and where it leaves lines out (...).
 compare() {
     local line page=$PWD/shown/$place
     case $* in
@@ -113,7 +113,7 @@ for page in "${pages[@]}"; do
     cd "$folder/$(basename "$page")"
     ln -s "$program" build/inkling
     "$root/tests/some_text.sh" 400 >my.txt
-    case $page in */first-hour.md) cat "$root"/engine/ops/*.cpp >my.txt ;; esac  # so long that byte pairs are chosen
+    case $page in */first-hour.md) cat "$root"/engine/ops/*.cpp >my.txt ;; esac  # long enough for byte pairs
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
     echo 'learning_rate = 0.02' >a.toml

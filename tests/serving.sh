@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Follows docs/serving.md: starts its servers, one after the other, on a port of their own, and runs its curl commands, each
-# of which must be answered with 200. With the openai client in $PEERS_PYTHON (or python3), runs its Python, too.
+# Follows docs/serving.md: starts its servers, one after the other, on a separate port, and runs its curl commands, which
+# must all return 200. With the openai client in $PEERS_PYTHON (or python3), it runs the page's Python, too.
 #   tests/serving.sh PROGRAM      for example: tests/serving.sh build/inkling
 set -euo pipefail
 program=$(realpath "$1")
@@ -25,7 +25,7 @@ for adapter in formal verse; do
     build/inkling train --quiet --data "$page" --init-from runs/base --lora-rank 2 --max-iters 2 --out runs/lora-$adapter
 done
 echo my-secret-key >keys.txt
-port=$((20000 + $$ % 12000)) ran=0  # below those that the system gives to clients
+port=$((20000 + $$ % 12000)) ran=0  # below the ports that the system gives to clients
 
 stop() {
     [ -n "$server" ] || return 0

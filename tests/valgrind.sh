@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two steps of training in several ways, a save, a resumed step, an evaluation, a text and an export, each under valgrind:
-# no read of memory that was never written, none outside of what was asked for, nothing lost. valgrind knows
-# AVX2 but not AVX-512. The program is built for it in build-valgrind/, in two minutes; the rest takes two more.
+# no uninitialized read, no access outside of allocated memory, no leak. valgrind knows AVX2 but not AVX-512. Builds the
+# program for it in build-valgrind/, which takes two minutes; the rest takes two more.
 #   tests/valgrind.sh
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
@@ -15,7 +15,7 @@ cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLA
     -DINKLING_TESTS=OFF >"$build/configure.log"
 cmake --build "$build" --target inkling >"$build/build.log" || { tail -40 "$build/build.log" && exit 1; }
 
-export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive # the program does not execute itself again, which valgrind does not allow
+export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive # prevents re-execution, which valgrind does not allow
 checked() {
     echo "valgrind: inkling $*"
     valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Processes that are killed, and lines that are cut, in a run of 4: the others end within 10 seconds, and the run goes on
-# to the same bytes.
+# Kills processes and cuts lines in a run of 4: the other processes must end within 10 seconds, and the resumed run must
+# end with the same bytes.
 #   tests/distributed/faults.sh build/inkling [KILLS]
 set -uo pipefail
 program=$(readlink -f "$1") kills=${2:-50}
@@ -35,7 +35,7 @@ for ((i = 1; i <= kills; ++i)); do
     mpirun=$!
     sleep "$((RANDOM % 3)).$((RANDOM % 10))"
     victim=$(running "$out" | shuf -n 1)
-    if [ -z "$victim" ] && ! kill -0 $mpirun 2>/dev/null; then  # it is at its end: again from the start
+    if [ -z "$victim" ] && ! kill -0 $mpirun 2>/dev/null; then  # the run has ended: start again
         wait $mpirun || fail "$(cat "$work/log")"
         [ "$(sha256sum <"$out/latest/model.safetensors")" = "$want" ] || fail "other bytes after $i kills"
         rm -rf "$out"
@@ -63,7 +63,7 @@ cut() {  # SECONDS (0: for good) STEPS
     if [ "$seconds" = 0 ]; then
         gone_within 12 "$work/line" || fail "a line was cut, and some still run after 12 s: $(cat "$work/log")"
         echo "a line cut for good: all were gone after $((($(date +%s%N) - start) / 1000000)) ms: $(grep inkling: "$work/log")"
-        kill $mpirun 2>/dev/null  # mpirun itself waits for the computer that is gone
+        kill $mpirun 2>/dev/null  # mpirun itself waits for the lost computer
     fi
     { wait $mpirun; } 2>/dev/null
     code=$?

@@ -1,7 +1,7 @@
-# Sourced: computers that are network namespaces of this one, h0, h1, ..., each with a hostname of its own, on a switch.
+# Sourced: network namespaces of this computer act as computers h0, h1, ..., each with its own hostname, on a switch.
 #   make_hosts 4 1gbit             h0 ... h3, 10.77.0.1 ..., each line limited to this rate ("" for no limit)
 #   run_mpi 4 PROGRAM ARGUMENTS    Open MPI's mpirun on h0, one process on each
-# Needs root, ip and tc. The kernel's netem, which delays, is not everywhere: a line here has a rate, and no length.
+# Needs root, ip and tc. Not every kernel has netem, which adds delays: a line here has a rate, but no latency.
 
 hosts=0
 skip() {
@@ -44,7 +44,7 @@ make_hosts() {
     done
     cat >"$agent" <<'AGENT'
 #!/bin/bash
-# In the place of ssh: AGENT ADDRESS COMMAND...
+# Replaces ssh: AGENT ADDRESS COMMAND...
 i=$((${1##*.} - 1))
 shift
 exec ip netns exec "inkling-h$i" unshare --uts sh -c "hostname h$i; $*"

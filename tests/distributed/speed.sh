@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The time of a step on two computers, network namespaces of this one, beside the cost model of docs/distributed.md.
+# Measures a step on two computers (network namespaces of this one), and compares the cost model of docs/distributed.md.
 #   tests/distributed/speed.sh build/inkling [PRESET [BATCH [RATES]]]
 set -uo pipefail
 program=$(readlink -f "$1") preset=${2:-small} batch=${3:-8} rates=${4:-"none 10gbit 1gbit"}
@@ -8,7 +8,7 @@ source "$(dirname "$0")/hosts.sh"
 ms() { sed 's/.*"ms_step":\([0-9.]*\).*/\1/' <<<"$1"; }
 params() { sed 's/.*"params":\([0-9]*\).*/\1/' <<<"$1"; }
 
-# What a process computes: half of the batch, on one core, while the other half is computed on the other.
+# The work of a process: half of the batch, on one core, while the other core computes the other half.
 "$program" bench --preset "$preset" --batch $((batch / 2)) --threads 1 --seconds 8 --json >/tmp/half.$$ &
 alone=$("$program" bench --preset "$preset" --batch $((batch / 2)) --threads 1 --seconds 8 --json)
 wait
@@ -22,7 +22,7 @@ for rate in $rates; do
     line=$(run_mpi 2 "$program" bench --preset "$preset" --batch "$batch" --threads 1 --seconds 8 --json 2>/dev/null)
     measured=$(ms "$line")
     remove_hosts
-    # half of the gradients leave while backward, two thirds of a step, runs; half of the parameters follow
+    # half of the gradients are sent during backward, two thirds of a step; half of the parameters follow
     awk -v c="$compute" -v w="$weights" -v r="$rate" -v m="$measured" 'BEGIN {
         bytes = 4 * w / 2
         bandwidth = r == "none" ? 1e12 : (r + 0) * 1e9 / 8

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fuzzes one of the readers of files that come from elsewhere, with clang's libFuzzer and the address and undefined-
-# behaviour sanitizers. What it finds is a file crash-* in the current folder: mend it, and put the file into corpus/.
+# Fuzzes a reader of external files with clang's libFuzzer and the address and undefined-behaviour sanitizers. It writes
+# each finding as crash-* to the current folder: fix the bug, and put the file into corpus/.
 #   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|settings_toml|text_lines|serve_request|jinja|adapter|gguf [flags
 #   of libFuzzer, e.g. -runs=10000000]
-#   tests/fuzz/run.sh all SECONDS     all of them, for so many seconds each; says how many inputs each has had
-# -use_counters=0 -max_len=600 makes twice as many inputs a second, which differ less: `all` takes half of its time so.
-# The library is built for this in build-fuzz/, which takes minutes the first time. Inputs that reach new code are kept in
-# build-fuzz/corpus/, for the next time.
+#   tests/fuzz/run.sh all SECONDS     all readers, for SECONDS each; prints the number of inputs of each
+# -use_counters=0 -max_len=600 makes twice as many inputs per second, but less varied ones: `all` spends half of its time
+# on them. Builds the library in build-fuzz/, which takes minutes the first time. build-fuzz/corpus/ keeps inputs that
+# reach new code for the next time.
 set -euo pipefail
 target=${1:-} && shift $(($# > 0))
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,7 +28,7 @@ out=build-fuzz
 mkdir -p "$out/corpus/$target"
 cmake --preset asan -B "$out" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS_DEBUG="-O2 -g1" -DINKLING_SANITIZE=fuzzer-no-link,address,undefined >"$out/configure.log"
 cmake --build "$out" --target "fuzz_$target"
-# short traces, little memory kept after it was freed, none filled: a fifth more inputs a second
+# short traces, little freed memory kept, no memory filled: a fifth more inputs per second
 export OMP_NUM_THREADS=1 ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0}
 exec "$out/tests/fuzz_$target" -dict=tests/fuzz/json.dict -max_len=4096 -timeout=20 -rss_limit_mb=1024 \
     "$@" "$out/corpus/$target" "tests/fuzz/corpus/$target"

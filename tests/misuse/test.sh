@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What is wrong with a program is said in a few lines, not in those of every template that was tried.
+# The compiler reports an error in a program in a few lines, not once for every template that it tried.
 #   tests/misuse/test.sh COMPILER FLAGS...      flags that find the headers
-# Each snippet is the body of a function. It must not compile, and the compiler must say so in at most 20 lines, one of
-# which has the text that is given.
+# Each snippet is the body of a function. It must not compile, and the compiler must report it in at most 20 lines, which
+# must contain TEXT.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -39,7 +39,7 @@ refuses() {  # TEXT, and the snippet as input
     cat "$scratch/snippet.cpp" "$scratch/errors" >&2
 }
 
-# What is right compiles, without a warning where options are left out.
+# Correct code compiles, without a warning about omitted options.
 cat >"$scratch/good.cpp" <<'END'
 void snippet(Tensor<double> x) {
     Tensor<double> z = 2 * x + x.value();

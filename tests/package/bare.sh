@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Inkling as other people get it, in a bare Debian (tests/fresh_machine.sh SUITE tests/package/bare.sh): builds the library
-# of the packages, for every x86-64 CPU from AVX2 on, and runs the fast tests over it; makes the packages of it, installs
-# them, trains with the program and builds one with the library; and runs the tests of Python's module over it.
-# debian.sh tries the packages without a compiler.
+# Tests the packaged Inkling in a bare Debian (tests/fresh_machine.sh SUITE tests/package/bare.sh): builds the packages'
+# library, for every x86-64 CPU from AVX2 on, and runs the fast tests over it; makes and installs the packages, trains with
+# the program and builds a program with the library; and runs the tests of Python's module over it. debian.sh tests the
+# packages without a compiler.
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/setup.sh"
 cd "$root"
 packages+=(dpkg-dev file python3-venv python3-dev)
 part "Debian's packages" install_missing
-# The library for AVX2 alone: ./check has the one for this CPU, and both must compute the same bits. debian.sh builds the
-# one for AVX-512, too.
+# Builds only the library for AVX2: ./check tests the library for this CPU, and both must compute the same bits. debian.sh
+# also builds the library for AVX-512.
 part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_AVX512=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr
 part "fast tests" ctest --preset release -j $(($(nproc) + 1)) --label-exclude 'slow|packages'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The packaged program on CPUs that this machine does not have, which qemu executes: it takes the instructions that each
-# has, and trains to the same bits as on any other, in bfloat16 as on any other that multiplies it likewise; a CPU without
-# AVX2 is refused by a sentence. qemu 7 has
-# no AVX-512, so that CPUs with it count as those with AVX2; the real ones are tried by INKLING_CPU, where there are any.
+# The packaged program on CPUs that this machine does not have, under qemu: it uses the instructions of each CPU, and
+# trains to the same bits as on any other CPU, in bfloat16 as on any CPU that multiplies it in the same way; it refuses a
+# CPU without AVX2 with a message. qemu 7 has no AVX-512, so there CPUs with AVX-512 act like CPUs with AVX2; INKLING_CPU
+# tests the real instructions if this machine has them.
 #   tests/package/cpus.sh PROGRAM       for example: build/package/inkling, of cmake --build build --target package
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/setup.sh"
@@ -14,7 +14,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 "$root/tests/some_text.sh" 400 >text.txt
-export OMP_WAIT_POLICY=passive  # with it set the program does not execute itself again, which would leave qemu
+export OMP_WAIT_POLICY=passive  # with it the program does not re-execute itself, which would leave qemu
 
 emulated() {  # CPU COMMAND...
     local code=0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The Debian packages, as a newcomer meets them. Makes a bare Debian (tests/fresh_machine.sh, which needs root), builds the
-# packages of the last commit there, and tries the program on other CPUs (cpus.sh); then, in another bare one, without a
-# compiler: asks lintian, installs inkling's, trains, writes text, reads the manual, completes flags, removes all of it
-# and looks for what is left; at last, builds a program with the library's packages.
-#   tests/package/debian.sh SUITE [FOLDER]      FOLDER: packages that are built already
+# The Debian packages for a newcomer. Makes a bare Debian (tests/fresh_machine.sh, which needs root), builds the packages
+# of the last commit there, and tests the program on other CPUs (cpus.sh). Then, in another bare Debian without a compiler,
+# it runs lintian, installs the program's package, trains, writes text, reads the manual, completes flags, removes
+# everything and looks for leftovers. At last, it builds a program with the library's packages.
+#   tests/package/debian.sh SUITE [FOLDER]      FOLDER: packages that are already built
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../../cmake/setup.sh"
@@ -18,7 +18,7 @@ in_bare_build() {
     tests/package/cpus.sh build/package/inkling
 }
 
-# All that is on the system, but for what apt and dpkg note in any case.
+# All files on the system, except those that apt and dpkg always write.
 files() { find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /mnt -o -path /root -o -path /tmp -o \
     -path /run -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \) -prune -o -print; }
 

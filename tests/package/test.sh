@@ -1,6 +1,6 @@
 #!/bin/sh
-# test.sh CMAKE BUILD_DIR CXX [CMAKE FLAGS]: installs the build into a scratch folder, and builds and runs the programs that the pages
-# show against it; compiles every header that is installed, on its own.
+# test.sh CMAKE BUILD_DIR CXX [CMAKE FLAGS]: installs the build into a scratch folder, builds and runs the programs of the
+# pages against it, and compiles every installed header alone.
 set -eu
 [ $# -ge 4 ] || set -- "$@" ""
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +18,7 @@ for file in man/man1/inkling-train.1 bash-completion/completions/inkling 'zsh/*/
     ls "$scratch"/usr/share/$file* >/dev/null || fail "$file is not installed"
 done
 
-# Nothing public may depend on -march, or on the place of the sources.
+# No public header may depend on -march or on the location of the sources.
 if grep -rlE 'xsimd|#include "(engine|nn|formats|data|models|generate|train)/' "$scratch/usr/include"; then
     fail "the headers above must not be installed like this"
 fi
@@ -33,7 +33,7 @@ fi
 "$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"
 grep -q 'loss 1.0986' "$scratch/output" || fail "the loss is not log 3"
 
-# inkling::engine needs neither the packages nor the libraries of what reads and writes files.
+# inkling::engine needs neither the packages nor the libraries for reading and writing files.
 without=
 for package in tomlplusplus nlohmann_json ZLIB; do without="$without -DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"; done
 "$1" --no-warn-unused-cli -S "$here/engine" -B "$scratch/engine" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
@@ -50,7 +50,7 @@ done
 losses=$("$scratch/build/gradient_descent" | paste -sd, | sed 's/,/, /g')
 grep -q "// $losses\$" "$here/gradient_descent.cpp" || fail "gradient_descent printed other losses: $losses"
 
-# The pages show these very programs.
+# The pages show exactly these programs.
 shows() {  # PAGE PROGRAM
     sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../$1" | diff - "$here/$2" ||
         fail "the program in $1 is not tests/package/$2"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the commands of the ```sh block in docs/finetuning.md, which fetches a model with pip and trains for ten minutes.
-# By hand, since it needs a network and a quarter of an hour:
+# Run it by hand, because it needs a network and a quarter of an hour:
 #   tests/peers/finetuning.sh
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
