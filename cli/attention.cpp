@@ -144,7 +144,7 @@ Action add_attention(CLI::App& app) {
         "--format", args->format, fmt::format("{}; default: by the extension of --out, else text", kFormats));
     offer(*format, kFormatNames);
     app.add_option("--head", args->head,
-                   "LAYER.HEAD, both counted from 0: show this head alone; json: all others are null");
+                   "LAYER.HEAD, both counted from 0: show only this head; json: all others are null");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

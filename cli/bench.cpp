@@ -158,8 +158,8 @@ Action add_bench(CLI::App& app) {
     app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
     app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's")->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_option("--seconds", args->seconds, "seconds to measure each preset for")->capture_default_str();
-    app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
+    app.add_option("--seconds", args->seconds, "seconds to measure each preset")->capture_default_str();
+    app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
         ->check(refuse_other_than(names_of<Precision>()))
         ->capture_default_str();
     app.add_flag("--checkpoint-activations", args->checkpoint,

@@ -196,19 +196,19 @@ int chat(ChatArguments& args) {
 Action add_chat(CLI::App& app) {
     auto args = std::make_shared<ChatArguments>();
     add_model_flags(app, args->model);
-    app.add_option("--system", args->system, "what the model is told before the conversation");
+    app.add_option("--system", args->system, "system message before the conversation");
     args->max_tokens = add_sampling_flags(app, args->options);
     args->max_tokens->default_str("what is left of the context");
-    args->seed = app.add_option("--seed", args->options.seed, "of the choices: the same seed gives the same answers")
-                     ->default_str("another each time");
+    args->seed =
+        app.add_option("--seed", args->options.seed, "seed of the random choices: the same seed gives the same answers")
+            ->default_str("another each time");
     add_weight_flags(app, args->weights);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    app.add_flag(
-        "--json", args->json,
-        "for programs: a line of stdin is {\"content\": TEXT}, a message more, or {\"messages\": [...]}, another "
-        "conversation; each is answered with a line: role, content, tokens, prompt_tokens, forgotten (messages "
-        "that no longer fit into the context), tok_s, seed, stop_reason; or error");
+    app.add_flag("--json", args->json,
+                 "for programs: each line of stdin is {\"content\": TEXT}, the next message, or {\"messages\": [...]}, "
+                 "a new conversation; the answer is a line: role, content, tokens, prompt_tokens, forgotten (messages "
+                 "that no longer fit into the context), tok_s, seed, stop_reason; or error");
     return [args] { return chat(*args); };
 }
 

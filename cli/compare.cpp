@@ -248,15 +248,14 @@ Action add_compare(CLI::App& app) {
         ->required()
         ->expected(2, 100)
         ->group(run);
-    offer(*app.add_option("--out", args->out, "folder of the runs; a command that is repeated goes on there"),
-          {kFolders})
+    offer(*app.add_option("--out", args->out, "folder of the runs; repeating the command continues there"), {kFolders})
         ->required()
         ->group(run);
-    app.add_option("--max-seeds", args->max_seeds, "most seeds, 1, 2, 3 ..., that are tried")
+    app.add_option("--max-seeds", args->max_seeds, "maximum number of seeds (1, 2, 3 ...) to try")
         ->check(CLI::Range(2, 1000))
         ->capture_default_str()
         ->group(run);
-    app.add_flag("--json", args->json, "print one JSON object a pair of files")->group(run);
+    app.add_flag("--json", args->json, "print one JSON object per pair of files")->group(run);
     for (const train::Setting& s : all_settings(args->train)) {
         const bool own = s.is(train::kOneStart) || s.name == "out" || s.name == "seed" || s.name == "resume" ||
                          s.name == "overwrite" || s.name == "eval-iters";

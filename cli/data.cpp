@@ -29,12 +29,13 @@ Action add_data(CLI::App& app) {
     CLI::App* const stories = app.add_subcommand("stories", "Print the built-in stories, or questions about them");
     auto* const questions = stories
                                 ->add_option("--questions", args->questions,
-                                             "instead: so many conversations of a story, a question about it and the "
-                                             "answer, a line each, as train --data reads "
-                                             "them; 0: the stories")
+                                             "print this many conversations instead: a story, a question about it and "
+                                             "the answer, one per line, for train --data; 0: the stories")
                                 ->capture_default_str();
-    stories->add_option("--bytes", args->bytes, "of stories, at least")->excludes(questions)->capture_default_str();
-    stories->add_option("--seed", args->seed, "of the stories: another seed gives others; train's own have 1")
+    stories->add_option("--bytes", args->bytes, "minimum number of bytes of stories")
+        ->excludes(questions)
+        ->capture_default_str();
+    stories->add_option("--seed", args->seed, "seed of the stories; train's own stories have seed 1")
         ->capture_default_str();
     return [args] { return print_stories(*args); };
 }

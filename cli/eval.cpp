@@ -226,19 +226,19 @@ Action add_eval(CLI::App& app) {
         ->excludes(stories)
         ->capture_default_str();
     app.add_option("--block-size", args->block_size,
-                   "tokens of a window; of documents in lines, of the rows that they share; 0: the model's context")
+                   "tokens of a window, or of a row of documents in lines; 0: the model's context")
         ->excludes(stories)
         ->capture_default_str();
     app.add_option("--loss-on", args->loss_on,
-                   "of conversations, and of prompts with a completion: completions (answers, and the token that ends "
-                   "them) or all")
+                   "tokens to judge in conversations, and in prompts with a completion: completions (answers, and the "
+                   "token that ends them) or all")
         ->check(refuse_other_than(names_of<data::LossOn>()))
         ->capture_default_str();
     app.add_flag("--answers", args->answers,
-                 "of conversations: also let the model give the last answer of each, at temperature 0, and count those "
-                 "that are as in the data");
+                 "for conversations: also let the model give the last answer of each, at temperature 0, and count the "
+                 "answers that equal the data's");
     auto* const precision =
-        app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
+        app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
             ->check(refuse_other_than(names_of<Precision>()))
             ->capture_default_str();
     app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")

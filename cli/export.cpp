@@ -152,13 +152,13 @@ Action add_export(CLI::App& app) {
     add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
-                   "same of a nanochat as qwen3, for programs without nanochat; gguf-lora: an adapter alone, for "
+                   "same, with a nanochat as qwen3, for programs without nanochat; gguf-lora: only an adapter, for "
                    "llama.cpp's --lora")
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type,
                    "number format of the weights: f32, f16, bf16; gguf also q8_0, and q4_0 with q8_0 for the words; "
-                   "default: that of the model's files, or f32 for what is not among these")
+                   "default: the format of the model's files, or f32 if it is none of these")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0"}));
     app.add_flag("--modelfile", args->modelfile,
                  "write an Ollama Modelfile beside a GGUF file: FROM, ADAPTER, TEMPLATE, PARAMETER stop");

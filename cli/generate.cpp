@@ -143,21 +143,22 @@ CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& option
     app.add_option("--temperature,--temp", options.temperature, "0: always the likeliest token; higher: wilder")
         ->capture_default_str();
     app.add_option("--top-k", options.top_k, "choose among the k likeliest tokens; 0: all")->capture_default_str();
-    app.add_option("--top-p", options.top_p, "of those, among the fewest likeliest that make up p; 1: all")
+    app.add_option("--top-p", options.top_p, "of those, among the fewest likeliest with total probability p; 1: all")
         ->capture_default_str();
-    app.add_option("--min-p", options.min_p, "of those, among those min_p times as likely as the likeliest; 0: all")
+    app.add_option("--min-p", options.min_p,
+                   "of those, among those at least min_p times as likely as the likeliest; 0: all")
         ->capture_default_str();
     app.add_option("--repeat-penalty", options.repeat_penalty,
-                   "makes tokens that the text has already less likely; comes first, then temperature, top-k, top-p, "
-                   "min-p; 1: off")
+                   "makes tokens that are already in the text less likely; comes first, then temperature, top-k, "
+                   "top-p, min-p; 1: off")
         ->capture_default_str();
     app.add_option("--presence-penalty", options.presence_penalty,
-                   "taken off the logits of tokens that were written already; 0: off")
+                   "subtracted from the logits of tokens that were already written; 0: off")
         ->capture_default_str();
     app.add_option("--frequency-penalty", options.frequency_penalty,
-                   "taken off for each time that a token was written; 0: off")
+                   "subtracted for each time that a token was written; 0: off")
         ->capture_default_str();
-    app.add_option("--stop", options.stop, "ends a text before this; repeatable")
+    app.add_option("--stop", options.stop, "text to stop before; repeatable")
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
@@ -170,7 +171,7 @@ WeightType WeightFlags::type() const {
 }
 
 void add_weight_flags(CLI::App& app, WeightFlags& flags) {
-    auto* const precision = app.add_option("--precision", flags.precision, "of the weights: fp32 or bf16")
+    auto* const precision = app.add_option("--precision", flags.precision, "precision of the weights: fp32 or bf16")
                                 ->check(refuse_other_than({"fp32", "bf16"}))
                                 ->capture_default_str();
     app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
@@ -197,21 +198,21 @@ Action add_generate(CLI::App& app) {
     file->excludes(prompt);
     add_sampling_flags(app, options);
     auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
-    args->seed = app.add_option("--seed", options.seed, "of the choices: the same seed gives the same text")
+    args->seed = app.add_option("--seed", options.seed, "seed of the random choices: the same seed gives the same text")
                      ->default_str("another each time");
     app.add_option("--context-shift", options.context_shift,
-                   "oldest tokens that leave a full context at once; 0: half of it")
+                   "number of oldest tokens to drop at once from a full context; 0: half of it")
         ->capture_default_str();
     add_weight_flags(app, args->weights);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--special-tokens", options.special_tokens,
-                 "a prompt that spells a special token, such as <|endoftext|>, has it; else that is text");
-    app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");
+                 "read special tokens in the prompt, such as <|endoftext|>, as tokens instead of text");
+    app.add_flag("--no-prompt", writing.no_prompt, "write only the continuation");
     app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
         ->excludes(samples)
         ->excludes(file);
-    app.add_flag("--json", writing.json, "one JSON object a text");
+    app.add_flag("--json", writing.json, "print one JSON object per text");
     app.add_option("--logprobs", args->logprobs,
                    "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none")
         ->capture_default_str();

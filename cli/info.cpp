@@ -150,8 +150,8 @@ Action add_info(CLI::App& app) {
                args->cpu = true;
                model->required(false);
            },
-           "instead of --model: which of the CPU's instructions are used, and why; INKLING_CPU=avx2, avx512 or "
-           "avx512-bf16 in the environment takes less than the CPU has")
+           "instead of --model: show which of the CPU's instructions are used, and why; INKLING_CPU=avx2, avx512 or "
+           "avx512-bf16 in the environment uses less than the CPU has")
         ->excludes(model);
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return show(*args); };

@@ -93,11 +93,10 @@ Action add_report(CLI::App& app) {
     auto args = std::make_shared<RunReportArguments>();
     offer(*app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required(),
           {kFolders});
-    add_output_flags(app, args->out, "-o,--out",
-                     "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
+    add_output_flags(app, args->out, "-o,--out", "file to write: FILE.html; FILE.svg or FILE.png: only the loss curves")
         ->required();
-    args->prompt_option = app.add_option("-p,--prompt", args->prompt,
-                                         "text whose attention weights to show; default: how the last sample begins");
+    args->prompt_option = app.add_option(
+        "-p,--prompt", args->prompt, "text whose attention weights to show; default: the beginning of the last sample");
     return [args] { return write_report(*args); };
 }
 

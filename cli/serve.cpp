@@ -152,8 +152,8 @@ Action add_serve(CLI::App& app) {
                args->adapters = folders;
                model->required(false);
            },
-           "low-rank adapter of the one --model: its folder, PEFT's too, or that of a run; NAME=DIR, repeatable: "
-           "served under that name, beside the model; without --model, of the model that it names")
+           "low-rank adapter of the one --model: its folder (PEFT's, too), or the folder of a run; NAME=DIR, "
+           "repeatable: served under that name, beside the model; without --model, for the model that it names")
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
@@ -168,29 +168,28 @@ Action add_serve(CLI::App& app) {
     add_names(app, "--allow-host", http.allow_hosts, web::parse_host,
               "without keys: another name for this machine in requests; repeatable");
     add_names(app, "--allow-origin", http.allow_origins, web::parse_origin,
-              "web pages that may use the server, as https://chat.example; repeatable");
+              "web pages that may use the server, such as https://chat.example; repeatable");
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
-    auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")
+    auto* const precision = app.add_option("--precision", args->precision, "precision of the weights: fp32 or bf16")
                                 ->check(refuse_other_than({"fp32", "bf16"}))
                                 ->capture_default_str();
     app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
         ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_option("--parallel", options.scheduler.parallel, "texts that are written at once")->capture_default_str();
-    app.add_option("--queue", options.scheduler.queue, "texts that wait for a place; more are refused")
-        ->capture_default_str();
+    app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time")->capture_default_str();
+    app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused")->capture_default_str();
     app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")->capture_default_str();
     app.add_option("--max-body", http.max_body, "bytes of a request's body")->capture_default_str();
     app.add_option("--max-connections", http.max_connections, "open connections")->capture_default_str();
-    app.add_option("--header-time", http.header_time, "seconds for a request's headers to come")
+    app.add_option("--header-time", http.header_time, "seconds to wait for a request's headers")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();
     app.add_option("--idle-time", http.idle_time,
                    "seconds without a request, for a body to come, or without reading an answer")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();
-    offer(*app.add_option("--runs", options.runs, "folder of runs whose pages are shown, at /runs"), {kFolders});
+    offer(*app.add_option("--runs", options.runs, "folder of runs to show at /runs"), {kFolders});
     return [args] { return serve_models(*args); };
 }
 

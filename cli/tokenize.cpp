@@ -189,22 +189,22 @@ Action add_tokenize(CLI::App& app) {
     add_output_flags(*train, args->out, "--out", "tokenizer.json to write")->required();
     train
         ->add_option("--pre-tokenizer", args->pre_tokenizer,
-                     "pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat")
+                     "pattern that splits text into words: gpt2, llama3, qwen2 or nanochat")
         ->check(refuse_other_than(names_of<data::SplitStyle>()))
         ->capture_default_str();
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     CLI::App* const lines = app.add_subcommand(
-        "documents", "Print what train makes of documents in lines: ids, and which of them are learned, as JSON");
+        "documents", "Print how train reads documents in lines: ids, and which of them it learns, as JSON");
     lines
         ->add_option("--tokenizer,--model", args->tokenizer,
                      "tokenizer.json, model folder, folder of a run, or GGUF file")
         ->required();
     add_data_flags(*lines, args->text)->required();
-    lines->add_option("--loss-on", args->loss_on, "what is learned: completions or all")
+    lines->add_option("--loss-on", args->loss_on, "tokens to learn: completions or all")
         ->check(refuse_other_than(names_of<data::LossOn>()))
         ->capture_default_str();
-    lines->add_flag("--prompts", args->prompts, "of conversations, the ids up to where the next answer begins");
+    lines->add_flag("--prompts", args->prompts, "for conversations: print the ids up to the start of the next answer");
     for (CLI::App* const command : {to_ids, to_text}) {
         command
             ->add_option("--tokenizer,--model", args->tokenizer,
@@ -216,8 +216,8 @@ Action add_tokenize(CLI::App& app) {
     }
     for (CLI::App* const command : {to_ids, to_text, lines}) offer(*command->get_option("--tokenizer"), {kFiles});
     for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    to_ids->add_flag("--marks", args->marks, "with the tokens that the tokenizer puts around a text, such as <s>");
-    to_ids->add_flag("--plain", args->plain, "what spells a special token, such as <|endoftext|>, is text")
+    to_ids->add_flag("--marks", args->marks, "add the tokens that the tokenizer puts around a text, such as <s>");
+    to_ids->add_flag("--plain", args->plain, "read special tokens in the text, such as <|endoftext|>, as plain text")
         ->needs(to_ids->get_option("--file"));
     for (CLI::App* const command : {train, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

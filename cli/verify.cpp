@@ -192,10 +192,10 @@ class Verification {
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
     offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
-    app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the one that was trained on")
+    app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the training text")
         ->default_str(kOn);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_flag("--json", args->json, "print one JSON object a line");
+    app.add_flag("--json", args->json, "print one JSON object per line");
     return [args] {
         set_threads(args->threads);
         return Verification(*args).run();

@@ -60,8 +60,8 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
         model.required(false);
     };
     offer(*app.add_option_function<std::string>("--adapter", take,
-                                                "low-rank adapter of the model: its folder, PEFT's too, or that of a "
-                                                "run; without --model, of the model that it names"),
+                                                "low-rank adapter of the model: its folder (PEFT's, too), or the "
+                                                "folder of a run; without --model, for the model that it names"),
           {kFolders});
 }
 

@@ -37,7 +37,7 @@ void OutputFile::check_format(const std::string& format) const {
 }
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help) {
-    app.add_flag("--overwrite", out.overwrite, "replace whatever file is at --out");
+    app.add_flag("--overwrite", out.overwrite, "replace any file at --out");
     return offer(*app.add_option(names, out.path, help), {kFiles});
 }
 

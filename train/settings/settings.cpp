@@ -21,22 +21,22 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"vocab-size", &o.vocab_size, text, kUsual | kChosen, "vocabulary size that --tokenizer bpe learns"},
         {"val-fraction", &o.val_fraction, text, kUsual, "fraction of the text at its end, kept for validation"},
         {"exclude", &o.text.exclude, text, kMayChange | kReadsText,
-         "leave out files and folders like this, such as '*.log'; repeatable"},
+         "skip files and folders that match this pattern, such as '*.log'; repeatable"},
         {"text-field", &o.text.text_field, text, kMayChange | kReadsText,
-         "of the objects in .jsonl files (and stdin): each object's text is a document"},
+         "field of the text in .jsonl files (and stdin); each object's text is a document"},
         {"text-column", &o.text.text_column, text, kMayChange | kReadsText,
-         "of .csv files (and stdin), with a header line: each row's text is a document"},
+         "column of the text in .csv files (and stdin) with a header line; each row's text is a document"},
         {"lossy", &o.text.lossy, text, kMayChange | kReadsText,
          "replace bytes that are not UTF-8 by U+FFFD instead of refusing them"},
         {"skip-bad-lines", &o.text.skip_bad_lines, text, kMayChange | kReadsText,
-         "leave out lines of .jsonl files that are no documents, and count them"},
+         "skip lines of .jsonl files that are not documents, and count them"},
         {"loss-on", &o.loss_on, text, 0,
-         "what is learned of conversations, and of prompts with a completion: completions (answers, and the token that "
+         "tokens to learn in conversations, and in prompts with a completion: completions (answers, and the token that "
          "ends them) or all"},
         {"chat-template", &o.chat_template, text, 0,
-         "the form of conversations that a model without one gets: chatml; or auto (where it learns conversations)"},
+         "chat template for a model without one: chatml, or auto (chatml if it learns conversations)"},
         {"pre-tokenizer", &o.pre_tokenizer, text, 0,
-         "--tokenizer bpe: the pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat"},
+         "--tokenizer bpe: pattern that splits text into words: gpt2, llama3, qwen2 or nanochat"},
         {"byte-fallback", &o.byte_fallback, text, 0,
          "--tokenizer char: 256 tokens for the bytes of rare and unknown characters: never, always, or auto (where "
          "that makes the vocabulary smaller; the recipe fast)"},
@@ -52,7 +52,7 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"n-head", &o.n_head, model, kUsual | kChosen, "attention heads"},
         {"n-embd", &o.n_embd, model, kUsual | kChosen, "width; a multiple of --n-head"},
         {"block-size", &o.block_size, model, kUsual | kChosen,
-         "context size in tokens; with --init-from, of the sequences that it is trained on: at most the model's"},
+         "context size in tokens; with --init-from, the length of training sequences, at most the model's context"},
         {"dropout", &o.dropout, model, kUsual | kChosen, "dropout probability"},
         {"n-kv-head", &o.n_kv_head, model, 0,
          "nanochat, llama, qwen2, qwen3: heads of keys and values, shared by the attention heads; 0: --n-head"},
@@ -61,15 +61,15 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"rope-theta", &o.rope_theta, model, 0,
          "all but gpt2: base of the angles of rotary positions; 0: the family's, 10000"},
         {"softcap", &o.softcap, model, 0,
-         "nanochat: logits are capped at this; 0: not, which llama.cpp can compute; below 0: the family's, 15"},
+         "nanochat: cap of the logits; 0: no cap, which llama.cpp supports; below 0: the family's, 15"},
         {"bias", &o.bias, model, 0,
          "biases in linear layers and norms, where the family leaves the choice (qwen2 does not)"},
         // Time
         {"max-time", Duration{&o.max_time}, time, kUsual | kMayChange,
          "stop after this much time in training steps: seconds, or 90s, 5m, 1h30m; 0: no limit"},
         {"max-flops", &o.max_flops, time, kUsual | kMayChange,
-         "as many steps as this number of operations makes, such as 2e13, instead of --max-time: the same plan on any "
-         "machine; 0: no limit"},
+         "train for this number of operations, such as 2e13, instead of --max-time: the same plan on any machine; 0: "
+         "no limit"},
         {"max-iters", &o.max_iters, time, kUsual | kChosen | kMayChange, "training steps"},
         {"eval-every", &o.eval_every, time, kUsual | kChosen | kMayChange,
          "steps between evaluations; 0: only at the end"},
@@ -82,7 +82,7 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"save-every", &o.save_every, time, kChosen | kMayChange,
          "steps between checkpoints; 0: with every evaluation"},
         {"keep-checkpoints", &o.keep_checkpoints, time, kMayChange,
-         "how many of the newest checkpoints are kept; the best one is kept in any case"},
+         "number of newest checkpoints to keep; the best is always kept, too"},
         {"sample-every", &o.sample_every, time, kChosen | kMayChange, "steps between samples of text; 0: none"},
         {"log-every", &o.log_every, time, kChosen | kMayChange, "steps between progress lines"},
         // Optimizer
@@ -92,10 +92,10 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"batch-size", &o.batch_size, optimizer, kUsual | kChosen, "sequences per step"},
         {"weight-decay", &o.weight_decay, optimizer, kUsual | kChosen, "weight decay of matrices; vectors have none"},
         {"gradient-accumulation-steps", &o.gradient_accumulation_steps, optimizer, 0,
-         "batches per step, whose gradients are averaged"},
+         "batches per step; their gradients are averaged"},
         {"shards", &o.shards, optimizer, 0,
-         "equal parts of a step's batch, a power of two: their gradients are added as a tree, the same whatever number "
-         "of processes has them; by default that number (mpirun), else 1"},
+         "equal parts of a step's batch, a power of two; their gradients are added as a tree, the same for any number "
+         "of processes; default: the number of processes (mpirun), else 1"},
         {"min-lr", &o.min_lr, optimizer, 0, "learning rate at the end of the decay"},
         {"schedule", &o.schedule, optimizer, 0,
          "after the warm-up: cosine, linear, wsd (stable, then decay) or constant"},
@@ -123,14 +123,15 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"ema", &o.ema, optimizer, kChosen,
          "evaluate and save a moving average of the weights with this decay, such as 0.999; 0: off"},
         {"skip-spikes", &o.skip_spikes, optimizer, 0,
-         "skip steps whose loss or gradient norm is more than this many standard deviations above the mean of the 128 "
+         "skip steps with a loss or gradient norm more than this many standard deviations above the mean of the 128 "
          "steps before, such as 6; 0: none"},
         // Adapters
         {"lora-rank", &o.lora_rank, adapters, kUsual,
-         "train low-rank adapters of this rank for the model of --init-from, which stays as it is; 0: train the model"},
+         "train low-rank adapters of this rank for the model of --init-from, which stays unchanged; 0: train the "
+         "model"},
         {"init-adapter", &o.init_adapter, adapters, kUsual | kMayChange | kTakesFolder,
-         "adapter to go on from: the folder of a run or of PEFT; without --init-from, the model is the one it names"},
-        {"lora-alpha", &o.lora_alpha, adapters, 0, "the adapters' product is multiplied by this, divided by the rank"},
+         "adapter to start from: the folder of a run or of PEFT; without --init-from, for the model that it names"},
+        {"lora-alpha", &o.lora_alpha, adapters, 0, "scale of the adapters' product, divided by the rank"},
         {"lora-dropout", &o.lora_dropout, adapters, 0, "dropout probability of the adapters' input"},
         {"lora-targets",
          &o.lora_targets,
@@ -141,8 +142,8 @@ std::vector<Setting> settings(TrainOptions& o) {
          {models::kAllLinear}},
         {"rs-lora", &o.rs_lora, adapters, 0, "divide --lora-alpha by the square root of the rank"},
         {"base-precision", &o.base_precision, adapters, 0,
-         "how the model's own weights are kept while adapters are trained: fp32, bf16 or q8_0; "
-         "without it, a quantized GGUF file in q8_0, others in fp32"},
+         "storage of the model's own weights while adapters train: fp32, bf16 or q8_0; default: q8_0 for a quantized "
+         "GGUF file, else fp32"},
         // Run
         {"out", &o.out, run, kUsual | kMayChange | kEachProcess | kTakesFile,
          "directory of the run: checkpoints, config.toml, metrics.jsonl"},
@@ -154,14 +155,14 @@ std::vector<Setting> settings(TrainOptions& o) {
          {"auto"}},
         {"overwrite", &o.overwrite, run, kUsual | kOneStart, "replace the run that --out already holds"},
         {"init-from", &o.init_from, run, kUsual | kMayChange | kTakesFile,
-         "model folder or GGUF file whose weights and tokenizer to start from"},
+         "model folder or GGUF file to start from, with its weights and tokenizer"},
         {"seed", &o.seed, run, kUsual, "seed of initial weights, batches, dropout and samples"},
         {"threads", &o.threads, run, kUsual | kMayChange | kEachProcess,
          "max OpenMP threads; 0: the physical cores that this process may use"},
         {"sample-prompt", &o.sample_prompt, run, kUsual | kMayChange,
          "text that the samples continue; repeatable; none: any text"},
         {"precision", &o.precision, run, kChosen,
-         "of the operands of matrix products: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)"},
+         "precision of the operands of matrix products: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)"},
         {"checkpoint-activations", &o.checkpoint_activations, run, kMayChange,
          "recompute the activations of each block in backward: less memory, a third more time"},
     };
