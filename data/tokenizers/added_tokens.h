@@ -40,8 +40,8 @@ class AddedTokens {
         std::int32_t id;  // -1: ordinary text
     };
     using TakePart = std::function<void(const Part& part)>;
-    // First the tokens that are not normalized, then, in the text between them, the others. Without `special`, special
-    // tokens count as text.
+    // cut_raw matches the tokens that are not normalized; cut_normalized matches the others, in the text between them.
+    // Without `special`, special tokens count as text.
     void cut_raw(std::string_view text, bool special, const TakePart& take) const;
     void cut_normalized(std::string_view text, bool special, const TakePart& take) const;
     void cut(std::string_view text, const TakePart& take) const;  // cut_raw, then cut_normalized

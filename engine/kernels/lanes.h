@@ -68,7 +68,7 @@ inline T sum_lanes(const Lanes<T>& lanes) {
 }
 
 // W vectors v[r] from fold_vectors -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width
-// is that of the halves that are added first, in N vectors.
+// is the width of the halves that are added first, in N vectors.
 template <class T, std::size_t Width = Vec<T>::size / 2, std::size_t N, int... I>
 inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<int, I...> order) {
     constexpr int w = static_cast<int>(Width), lanes = sizeof...(I);

@@ -13,7 +13,7 @@ namespace inkling {
 namespace {
 
 struct Rotation {
-    IdArray positions;  // contiguous; undefined: those of the rows
+    IdArray positions;  // contiguous; undefined: the rows' own positions
     RotaryPairs pairs;
 };
 

@@ -19,7 +19,7 @@ std::size_t physical_cores();
 std::size_t default_threads();
 
 // Sets OpenMP's number of threads, at least 1 and at most OMP_THREAD_LIMIT. Returns 0, or the errno if the system
-// cannot start so many (OpenMP would end the program): then the number is 1.
+// cannot start them (OpenMP would end the program): then the number is 1.
 int set_threads(std::size_t threads);
 
 struct EnvironmentVariable {

@@ -14,7 +14,7 @@ bool is_word(std::string_view character);
 inline constexpr char word_class[] = R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9})"
                                      R"(\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])";
 
-// The end of the character at `at`, and the start of the one before `end`; an invalid byte counts as a character.
+// The character at `at`, and the start of the character before `end`; an invalid byte counts as a character.
 std::string_view first_character(std::string_view text, std::size_t at);
 std::size_t previous_character(std::string_view text, std::size_t end);
 
