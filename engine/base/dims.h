@@ -1,4 +1,4 @@
-// Shapes and strides. Dims<T> is one number for each axis of an array, at most eight. The numbers are stored inside the
+// Shapes and strides. Dims<T> is one number for each axis of an array, at most 16. The numbers are stored inside the
 // object, so a copy allocates nothing. It meets xtensor's requirements for a shape.
 #pragma once
 
