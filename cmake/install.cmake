@@ -31,7 +31,8 @@ install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_D
 # two versions of the same functions.
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
-        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE PATTERN unary_op.h EXCLUDE
+        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN attention/heads.h EXCLUDE PATTERN
+        attention/operands.h EXCLUDE PATTERN attention/block.h EXCLUDE PATTERN unary_op.h EXCLUDE
         PATTERN traced.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE
         PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
 

@@ -4,7 +4,7 @@
 
 #include "engine/kernels/activation_row.h"
 #include "engine/kernels/simd.h"
-#include "engine/ops/activation.h"
+#include "engine/ops/elementwise/activation.h"
 #include "models/architecture.h"
 
 namespace inkling::models {

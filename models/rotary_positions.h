@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/ops/rotary.h"
+#include "engine/ops/attention/rotary.h"
 #include "models/architecture.h"
 
 namespace inkling::models {

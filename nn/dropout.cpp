@@ -1,6 +1,6 @@
 #include "nn/dropout.h"
 
-#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise/dropout.h"
 
 namespace inkling::nn {
 

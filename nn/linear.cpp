@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/ops/linear.h"
+#include "engine/ops/matrix/linear.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

@@ -1,6 +1,6 @@
 #include "nn/mlp.h"
 
-#include "engine/ops/activation.h"
+#include "engine/ops/elementwise/activation.h"
 
 namespace inkling::nn {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/base/portable_math.h"
-#include "engine/ops/operators.h"
-#include "engine/ops/shape.h"
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/shape/shape.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

@@ -9,7 +9,7 @@
 #include "engine/base/float_mode.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
-#include "engine/ops/operators.h"
+#include "engine/ops/elementwise/operators.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {

@@ -85,7 +85,7 @@ class Tensor {
     std::size_t size() const { return value_.size(); }
     std::size_t dim(std::ptrdiff_t axis) const { return value_.dim(axis); }
     T item() const;  // the only element; throws if there are more
-    // Row i along the first axis, from the end if i is negative; an op, in engine/ops/select.cpp.
+    // Row i along the first axis, from the end if i is negative; an op, in engine/ops/shape/select.cpp.
     Tensor operator[](std::ptrdiff_t i) const;
 
     bool requires_grad() const { return node_ != nullptr; }

@@ -6,7 +6,8 @@
 #include "engine/autograd/backward.h"
 #include "engine/autograd/gradients.h"
 #include "engine/base/random.h"
-#include "engine/ops/shape.h"
+#include "engine/ops/shape/concatenate.h"
+#include "engine/ops/shape/shape.h"
 
 namespace inkling {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "engine/gradcheck/gradcheck.h"
-#include "engine/ops/shape.h"
+#include "engine/ops/shape/shape.h"
 
 namespace inkling {
 namespace {

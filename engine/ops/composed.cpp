@@ -4,12 +4,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/ops/binary.h"
-#include "engine/ops/elementary.h"
-#include "engine/ops/mask.h"
-#include "engine/ops/reduce.h"
-#include "engine/ops/shape.h"
-#include "engine/ops/unary.h"
+#include "engine/ops/elementwise/binary.h"
+#include "engine/ops/elementwise/elementary.h"
+#include "engine/ops/elementwise/mask.h"
+#include "engine/ops/elementwise/unary.h"
+#include "engine/ops/reduce/reduce.h"
+#include "engine/ops/shape/concatenate.h"
+#include "engine/ops/shape/shape.h"
 
 namespace inkling {
 namespace {

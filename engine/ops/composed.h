@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/array/axes.h"
-#include "engine/ops/select.h"
+#include "engine/ops/shape/select.h"
 
 namespace inkling {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "engine/base/portable_math.h"
-#include "engine/ops/mask.h"
-#include "engine/ops/softmax.h"
+#include "engine/ops/elementwise/mask.h"
+#include "engine/ops/reduce/softmax.h"
 
 namespace inkling::nn {
 

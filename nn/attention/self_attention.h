@@ -4,7 +4,7 @@
 
 #include <concepts>
 
-#include "engine/ops/softmax.h"
+#include "engine/ops/reduce/softmax.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"

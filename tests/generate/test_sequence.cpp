@@ -1,7 +1,7 @@
 // Generating text token by token, alone and in batches.
 #include "generate/sequence.h"
 
-#include "engine/ops/softmax.h"
+#include "engine/ops/reduce/softmax.h"
 #include "formats/utf8.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"

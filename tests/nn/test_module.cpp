@@ -2,7 +2,7 @@
 // initial values.
 #include "nn/module.h"
 
-#include "engine/ops/activation.h"
+#include "engine/ops/elementwise/activation.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"
 #include "nn/embedding.h"

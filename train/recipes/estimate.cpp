@@ -9,7 +9,7 @@
 #include "engine/autograd/backward.h"
 #include "engine/base/clock.h"
 #include "engine/base/random.h"
-#include "engine/ops/linear_cross_entropy.h"
+#include "engine/ops/loss/linear_cross_entropy.h"
 #include "engine/process/memory.h"
 #include "models/families/family.h"
 #include "models/transformer.h"

@@ -3,7 +3,7 @@
 
 #include <xtensor/xview.hpp>
 
-#include "engine/ops/shape.h"
+#include "engine/ops/shape/shape.h"
 #include "engine/process/memory.h"
 #include "nn/linear.h"
 #include "tests/engine/helpers.h"

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "engine/ops.h"
-#include "engine/ops/activation.h"
-#include "engine/ops/normalize.h"
-#include "engine/ops/operators.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/elementwise/activation.h"
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/reduce/normalize.h"
+#include "engine/ops/reduce/reduce.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

@@ -1,5 +1,5 @@
 // Positions against PyTorch, and the purpose of each kind.
-#include "engine/ops/rotary.h"
+#include "engine/ops/attention/rotary.h"
 
 #include "nn/positions.h"
 #include "tests/nn/attention/pytorch.h"

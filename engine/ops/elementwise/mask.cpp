@@ -1,0 +1,119 @@
+//   where         da = dy where the mask is true    db = dy where it is false
+//   masked_fill   dx = dy where the mask is false
+//   tril, triu    dx = tril(dy), triu(dy)
+#include "engine/ops/elementwise/mask.h"
+
+#include "engine/array/broadcast.h"
+#include "engine/array/strided.h"
+#include "engine/autograd/backward.h"
+#include "engine/ops/reduce/reduce.h"
+
+namespace inkling {
+namespace {
+
+// mask ? a : b; everything broadcasts to `shape`.
+template <class T>
+Array<T> choose(const Shape& shape, const MaskArray& mask, const ConstArray<T>& a, const ConstArray<T>& b) {
+    Array<T> y(shape);
+    const ConstArray<std::uint8_t> m = mask.broadcasted(shape);
+    const ConstArray<T> wide_a = a.broadcasted(shape), wide_b = b.broadcasted(shape);
+    StridedLoop(shape, {&y.strides(), &m.strides(), &wide_a.strides(), &wide_b.strides()})
+        .run([&](const auto& offsets, std::size_t n, const auto& steps) {
+            T* to = y.data() + offsets[0];
+            const std::uint8_t* flag = m.data() + offsets[1];
+            const T *u = wide_a.data() + offsets[2], *v = wide_b.data() + offsets[3];
+            for (std::size_t i = 0; i < n; ++i, flag += steps[1], u += steps[2], v += steps[3]) {
+                to[static_cast<std::ptrdiff_t>(i) * steps[0]] = *flag ? *u : *v;
+            }
+        });
+    return y;
+}
+
+template <class T>
+Array<T> scalar(T value) {
+    return Array<T>(Shape{}, value);
+}
+
+template <class T>
+Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lower) {
+    check_defined(op, x);
+    check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
+    MaskArray keep({x.dim(-2), x.dim(-1)});
+    std::uint8_t* flag = keep.data();
+    for (std::size_t i = 0; i < x.dim(-2); ++i) {
+        for (std::size_t j = 0; j < x.dim(-1); ++j) {
+            const auto diagonal = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+            *flag++ = lower ? diagonal <= k : diagonal >= k;
+        }
+    }
+    return record(op, choose<T>(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
+                  [keep](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) return grads.add(0, where(keep, grads.dy(), 0));
+                      grads.add(0, choose<T>(dy.shape(), keep, dy, scalar<T>(0)));
+                  });
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("where", a, b);
+    check(mask.defined(), "where: a mask is required, got an undefined one");
+    const Shape shape = broadcast_shape("where", mask.shape(), broadcast_shape("where", a.shape(), b.shape()));
+    detect::allow_infinities();
+    return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
+                  [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          grads.add(0, sum_to(where(mask, grads.dy(), 0), sa));
+                          return grads.add(1, sum_to(where(mask, 0, grads.dy()), sb));
+                      }
+                      const Array<T> zero = scalar<T>(0);
+                      if (grads.wanted(0)) grads.add(0, sum_to(choose<T>(dy.shape(), mask, dy, zero), sa));
+                      if (grads.wanted(1)) grads.add(1, sum_to(choose<T>(dy.shape(), mask, zero, dy), sb));
+                  });
+}
+
+template <class T>
+Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& mask, double value) {
+    check_defined("masked_fill", x);
+    check(mask.defined(), "masked_fill: a mask is required, got an undefined one");
+    check(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(),
+          "masked_fill: the mask must broadcast to the values, got {} for {}", mask.shape(), x.shape());
+    detect::allow_infinities();
+    return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
+                  [mask](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) return grads.add(0, where(mask, 0, grads.dy()));
+                      grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));
+                  });
+}
+
+template <class T>
+Tensor<T> tril(const Tensor<T>& x, std::ptrdiff_t k) {
+    return triangle("tril", x, k, true);
+}
+
+template <class T>
+Tensor<T> triu(const Tensor<T>& x, std::ptrdiff_t k) {
+    return triangle("triu", x, k, false);
+}
+
+MaskArray causal_mask(std::size_t rows, std::size_t columns) {
+    check(rows <= columns, "causal_mask: a query must have a key of its own, got {} queries for {} keys", rows,
+          columns);
+    MaskArray mask({rows, columns});
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < columns; ++j) mask.data()[i * columns + j] = j > i + (columns - rows);
+    }
+    return mask;
+}
+
+#define INKLING_INSTANTIATE(T)                                                      \
+    template Tensor<T> where(const MaskArray&, const Tensor<T>&, const Tensor<T>&); \
+    template Tensor<T> masked_fill(const Tensor<T>&, const MaskArray&, double);     \
+    template Tensor<T> tril(const Tensor<T>&, std::ptrdiff_t);                      \
+    template Tensor<T> triu(const Tensor<T>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

@@ -1,0 +1,47 @@
+// The helper of elementwise ops y = f(x):
+//   return unary_op("tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },   // y
+//                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx from dy and the saved
+//                   value
+// Both functions take and return Vec<T>; the second also takes Traced<T> (traced.h).
+#pragma once
+
+#include <functional>
+
+#include "engine/array/map.h"
+#include "engine/autograd/tensor.h"
+#include "engine/ops/elementwise/traced.h"
+
+namespace inkling {
+
+// The value that the gradient needs beside dy.
+enum class Saves {
+    nothing,  // the second argument is dy again
+    input,
+    output,
+    // The input of an activation before a matrix product. With bfloat16 products a large input is saved rounded,
+    // because the product rounds the output anyway; and the product need not save the output, which can be recomputed.
+    rounded_input,
+};
+
+template <class T>
+using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
+// The same for the gradient. If `traced` is given, it holds dy and the saved value, and the result replaces dy.
+template <class T>
+using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Traced<T>* traced)>;
+
+template <class T>
+Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient);
+
+// Works in x's memory if the caller moves x in and nothing else holds it; backward works in dy's.
+template <class T, class F, class G>
+Tensor<T> unary_op(const char* op, Tensor<T> x, Saves saves, const F& value, const G& gradient) {
+    const auto either = [gradient](std::size_t n, T* out, const T* const* in, Traced<T>* traced) {
+        if (traced)
+            traced[0] = gradient(traced[0], traced[1]);
+        else
+            simd_map(n, out, gradient, in[0], in[1]);
+    };
+    return unary_op_of_rows<T>(op, std::move(x), saves, map_row<T, 1>(value), either);
+}
+
+}  // namespace inkling

@@ -1,0 +1,79 @@
+//   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
+// The product adds the bias; the products dX and dW write to the memory of the gradient. In bfloat16 X is saved
+// rounded, because the product dW rounds it anyway; or it is recomputed, if the op that made it can do so
+// (can_recompute). Backward rounds W again, because a second copy of all weights is large. A packed W is widened for
+// each product.
+#include "engine/ops/matrix/linear.h"
+
+#include "engine/autograd/backward.h"
+#include "engine/autograd/operand.h"
+#include "engine/ops/matrix/matmul.h"
+#include "engine/ops/reduce/reduce.h"
+#include "engine/ops/shape/shape.h"
+
+namespace inkling {
+
+template <class T>
+Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+    check_defined("linear", x, weight);
+    check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) &&
+              (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
+          "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
+          weight.shape(), bias.defined() ? to_string(bias.shape()) : "none");
+    const std::size_t in = weight.dim(1), out = weight.dim(0);
+    const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
+    Shape shape = x.shape();
+    shape.back() = out;
+    Array<T> y(shape), y2 = y.reshaped({rows, out});
+    const std::function<ConstArray<T>()> recompute = recomputation(x);
+    const bool keep = weight.requires_grad() && !recompute;
+    const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
+    Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
+    const Precision precision = x2.precision();
+    const SavedWeight<T> w(weight);
+    product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
+    if (!keep) x2 = Operand<T>();
+    return record(
+        "linear", std::move(y), inputs(x, weight, bias),
+        [x2, recompute, precision, w, rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const WithPrecision scope(precision);
+                const Tensor<T> g = reshape(grads.dy(), Shape{rows, out});
+                Shape shape_x = dy.shape();
+                shape_x.back() = in;
+                if (grads.wanted(0)) {
+                    const Tensor<T> dx = matmul(g, grads.in(1, w.operand(Precision::fp32).full()));
+                    grads.add(0, reshape(dx, shape_x));
+                }
+                if (grads.wanted(1)) {
+                    const ConstArray<T> kept = recompute ? recompute() : x2.values();
+                    const Tensor<T> rows_in = reshape(grads.in(0, kept.reshaped(shape_x)), Shape{rows, in});
+                    grads.add(1, matmul(transpose(g, 0, 1), rows_in));
+                }
+                if (grads.wanted(2)) grads.add(2, sum(g, 0));
+                return;
+            }
+            const Array<T> dy_rows = dy.reshaped({rows, out});
+            Array<T> db;
+            const Operand<T> dy2 =
+                grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
+            if (grads.wanted(1)) {  // first, so that a recomputed input is freed at once
+                auto [dw, accumulate] = grads.target(1);
+                const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
+                product(dy2.transposed(), kept, dw, {accumulate});
+            }
+            if (grads.wanted(0)) {
+                const Operand<T> w2 = w.operand(precision);
+                grads.write(0, [&](const Array<T>& dx, bool accumulate) {
+                    Array<T> dx2 = dx.reshaped({rows, in});
+                    product(dy2, w2, dx2, {accumulate});
+                });
+            }
+            if (grads.wanted(2)) grads.add(2, std::move(db));
+        });
+}
+
+template Tensor<float> linear(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&);
+template Tensor<double> linear(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&);
+
+}  // namespace inkling

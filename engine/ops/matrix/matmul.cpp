@@ -1,0 +1,84 @@
+//   matmul   Y = A B     dA = dY B^T     dB = A^T dY
+// The gradient of a broadcast operand is summed over the batch axes of the broadcast.
+#include "engine/ops/matrix/matmul.h"
+
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
+#include "engine/autograd/operand.h"
+#include "engine/ops/reduce/reduce.h"
+#include "engine/ops/shape/shape.h"
+
+namespace inkling {
+namespace {
+
+template <class T>
+Shape batch_of(const ConstArray<T>& x) {
+    return Shape(x.shape().begin(), x.shape().end() - 2);
+}
+
+// Merges the batch axes of (..., M, K) into one tall matrix if the other operand is a single matrix.
+template <class T>
+ConstArray<T> as_matrix(const ConstArray<T>& x) {
+    return x.reshaped({size_of(batch_of(x)) * x.dim(-2), x.dim(-1)});
+}
+
+template <class T>
+Array<T> multiplied(const ConstArray<T>& a, const ConstArray<T>& b, Precision precision) {
+    Shape shape = broadcast_shape("matmul", batch_of(a), batch_of(b));
+    shape.push_back(a.dim(-2));
+    shape.push_back(b.dim(-1));
+    Array<T> y(shape);
+    if (b.rank() == 2 && a.rank() > 2) {
+        Array<T> tall = y.reshaped({size_of(batch_of<T>(y)) * y.dim(-2), y.dim(-1)});
+        product(Operand<T>(as_matrix(a), precision), Operand<T>(b, precision), tall);
+    } else {
+        product(Operand<T>(a, precision), Operand<T>(b, precision), y);
+    }
+    return y;
+}
+
+// The gradient of input i is A B, summed over the axes of its broadcast.
+template <class T>
+void add_product(Gradients<T>& grads, std::size_t i, const ConstArray<T>& a, const ConstArray<T>& b, const Shape& shape,
+                 Precision precision) {
+    if (a.rank() == b.rank() && Shape(shape.begin(), shape.end() - 2) == batch_of(a) && batch_of(a) == batch_of(b)) {
+        auto [place, accumulate] = grads.target(i);
+        product(Operand<T>(a, precision), Operand<T>(b, precision), place, {accumulate});
+    } else {
+        grads.add(i, sum_to(multiplied(a, b, precision), shape));
+    }
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("matmul", a, b);
+    check(a.rank() >= 1 && b.rank() >= 1 && a.dim(-1) == b.dim(b.rank() == 1 ? 0 : -2),
+          "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
+    if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? 0 : -2);
+    if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
+    const Precision precision = product_precision();
+    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
+                  [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape(), precision](
+                      const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          const WithPrecision scope(precision);
+                          const auto turned = [](const Tensor<T>& x) { return transpose(x, -2, -1); };
+                          if (grads.wanted(0)) grads.add(0, sum_to(matmul(grads.dy(), turned(grads.in(1, *b))), sa));
+                          if (grads.wanted(1)) grads.add(1, sum_to(matmul(turned(grads.in(0, *a)), grads.dy()), sb));
+                          return;
+                      }
+                      if (grads.wanted(0)) add_product<T>(grads, 0, dy, b->transposed(-2, -1), sa, precision);
+                      if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once
+                          add_product<T>(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix<T>(dy), sb, precision);
+                      } else if (grads.wanted(1)) {
+                          add_product<T>(grads, 1, a->transposed(-2, -1), dy, sb, precision);
+                      }
+                  });
+}
+
+template Tensor<float> matmul(const Tensor<float>&, const Tensor<float>&);
+template Tensor<double> matmul(const Tensor<double>&, const Tensor<double>&);
+
+}  // namespace inkling

@@ -1,0 +1,257 @@
+//   sum    y = sum_i x_i      dx_i = dy
+//   mean   y = sum_i x_i / n  dx_i = dy / n
+//   max    y = max_i x_i      dx_i = dy / (number of maxima) where x_i = y; min likewise, as -max(-x)
+//   prod   y = prod_i x_i     dx_i = dy prod_{j<i} x_j prod_{j>i} x_j
+//   logsumexp  y = m + ln sum_i e^(x_i - m), m = max_i x_i   dx_i = dy e^(x_i - y)
+//   cumsum y_i = sum_{j<=i} x_j                  dx_i = sum_{j>=i} dy_j
+#include "engine/ops/reduce/reduce.h"
+
+#include <cmath>
+
+#include "engine/array/broadcast.h"
+#include "engine/array/map.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/norm_row.h"
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/elementwise/traced.h"
+#include "engine/ops/shape/shape.h"
+
+namespace inkling {
+namespace {
+
+// Gives dy its reduced axes back, with size 1.
+template <class T>
+ConstArray<T> expanded(const ConstArray<T>& dy, const Shape& x_shape, const std::vector<std::size_t>& axes) {
+    return dy.reshaped(shape_without(x_shape, axes, true));
+}
+
+// The maximum for sign 1, the minimum for sign -1.
+template <class T>
+Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined(op, x);
+    const auto reduced = sorted_axes(op, axes, x.rank());
+    ConstArray<T> rows = rows_over(x.value(), reduced);
+    if (sign < 0)
+        rows = map_arrays<T>(
+            rows.shape(), [](auto v) { return -v; }, rows);
+    const std::size_t width = rows.dim(1);
+    check(width > 0, "{}: at least one element is required, got shape {}", op, x.shape());
+    Array<T> y(shape_without(x.shape(), reduced, keep_axes)), share(y.shape());
+    T *const best = y.data(), *const part = share.data();
+    parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const T* const row = rows.data() + r * width;
+            if (has_nan(width, row)) {  // then the maximum and its gradient are NaN
+                best[r] = part[r] = std::numeric_limits<T>::quiet_NaN();
+                continue;
+            }
+            const T top = simd_max(width, row);
+            best[r] = sign * top;
+            part[r] = T{1} / static_cast<T>(std::count(row, row + width, top));
+        }
+    });
+    return record(op, y, inputs(x),
+                  [x = Saved(x), y = Saved(y), share, reduced](const Array<T>& dy, Gradients<T>& grads) {
+                      const auto lie = [&](const ConstArray<T>& a) { return expanded(a, x->shape(), reduced); };
+                      const auto dx = [](auto g, auto v, auto top, auto s) {
+                          return select(v == top, g * s, s - s);  // 0, or NaN
+                      };
+                      if (grads.recorded()) {
+                          const auto fixed = [&](const ConstArray<T>& a) { return Traced<T>(Tensor<T>(lie(a))); };
+                          const Traced<T> g(reshape(grads.dy(), lie(dy).shape()));
+                          return grads.add(0, dx(g, Traced<T>(Tensor<T>(*x)), fixed(*y), fixed(share)).tensor);
+                      }
+                      grads.add(0, map_arrays<T>(x->shape(), dx, lie(dy), *x, lie(*y), lie(share)));
+                  });
+}
+
+// The op on x as (rows, width), the axes moved to the back; it returns (rows).
+template <class T, class Op>
+Tensor<T> over_rows(const char* op, const Tensor<T>& x, const Axes& axes, bool keep_axes, const Op& of_rows) {
+    check_defined(op, x);
+    const auto reduced = sorted_axes(op, axes, x.rank());
+    const std::size_t width = count_over(x.shape(), reduced);
+    const Shape shape = shape_without(x.shape(), reduced, keep_axes);
+    const Tensor<T> rows = reshape(permute(x, axes_last(x.rank(), reduced)), {size_of(shape), width});
+    return reshape(of_rows(rows), shape);
+}
+
+// Calls row(in, out, n) for the rows of x and y; y's rows may have another width.
+template <class T, class Row>
+void each_row(const ConstArray<T>& x, Array<T>& y, const Row& row) {
+    const std::size_t n = x.dim(-1), rows = size_of(x.shape()) / std::max<std::size_t>(n, 1);
+    const std::size_t m = y.size() / std::max<std::size_t>(rows, 1);
+    parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * m, n);
+    });
+}
+
+// x_0 x_1 ... along the last axis of (rows, width), as a chain of products.
+template <class T>
+Tensor<T> chained_product(const Tensor<T>& rows) {
+    Tensor<T> y = Tensor<T>::ones({rows.dim(0), 1});
+    for (std::size_t i = 0; i < rows.dim(1); ++i) y = mul(y, slice(rows, 1, i, i + 1));
+    return reshape(y, {rows.dim(0)});
+}
+
+// The running sums along the last axis, from the front or from the back.
+template <class T>
+Array<T> running_sums(const ConstArray<T>& x, bool from_back) {
+    Array<T> y(x.shape());
+    each_row(x.contiguous(), y, [from_back](const T* in, T* out, std::size_t n) {
+        double total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t j = from_back ? n - 1 - i : i;
+            total += static_cast<double>(in[j]);
+            out[j] = static_cast<T>(total);
+        }
+    });
+    return y;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> sum(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("sum", x);
+    const auto reduced = sorted_axes("sum", axes, x.rank());
+    Array<T> y = sum_over(x.value(), reduced).reshaped(shape_without(x.shape(), reduced, keep_axes));
+    return record("sum", std::move(y), inputs(x),
+                  [shape = x.shape(), reduced](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded())
+                          return grads.add(0, expand(reshape(grads.dy(), shape_without(shape, reduced, true)), shape));
+                      grads.add(0, expanded<T>(dy, shape, reduced).broadcasted(shape).clone());
+                  });
+}
+
+template <class T>
+Tensor<T> sum_to(const Tensor<T>& x, const Shape& shape) {
+    check_defined("sum_to", x);
+    if (x.shape() == shape) return x;
+    Axes axes;
+    for (const std::size_t axis : broadcast_axes(shape, x.shape())) axes.push_back(static_cast<std::ptrdiff_t>(axis));
+    return reshape(axes.empty() ? x : sum(x, axes), shape);
+}
+
+template <class T>
+Tensor<T> mean(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("mean", x);
+    const auto reduced = sorted_axes("mean", axes, x.rank());
+    const std::size_t n = count_over(x.shape(), reduced);
+    return scale(sum(x, axes, keep_axes), 1.0 / static_cast<double>(n));
+}
+
+template <class T>
+Tensor<T> max(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    return extremum("max", T{1}, x, axes, keep_axes);
+}
+
+template <class T>
+Tensor<T> min(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    return extremum("min", T{-1}, x, axes, keep_axes);
+}
+
+// The products exclude x_i, because dy y / x would be 0 / 0 where an element is 0.
+template <class T>
+Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    return over_rows("prod", x, axes, keep_axes, [](const Tensor<T>& rows) {
+        Array<T> y({rows.dim(0)}, T{1});
+        each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) *out *= in[i];
+        });
+        return record("prod", y, inputs(rows), [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add_through(chained_product(grads.in(0, *x)));
+            Array<T> dx(x->shape());
+            const ConstArray<T> g = dy.contiguous();
+            each_row(x->contiguous(), dx, [&, first = dx.data()](const T* in, T* out, std::size_t n) {
+                T others = 1;
+                for (std::size_t i = 0; i < n; others *= in[i++]) out[i] = others;
+                others = g.data()[static_cast<std::size_t>(out - first) / n];
+                for (std::size_t i = n; i-- > 0; others *= in[i]) out[i] *= others;
+            });
+            grads.add(0, dx);
+        });
+    });
+}
+
+template <class T>
+Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    return over_rows("logsumexp", x, axes, keep_axes, [&x](const Tensor<T>& rows) {
+        check(rows.dim(1) > 0, "logsumexp: at least one element is required, got shape {}", x.shape());
+        const std::size_t n_rows = rows.dim(0);
+        Array<T> parts(
+            {n_rows, 2});  // m and the logarithm: from y alone the gradient would lose digits where m is large
+        each_row(rows.value().contiguous(), parts, [](const T* in, T* out, std::size_t n) {
+            const T top = simd_max(n, in), m = std::isinf(top) ? T{0} : top;  // then the sum is 0, inf or NaN
+            const Vec<T> shift(m);
+            out[0] = m;
+            out[1] = portable::log(simd_sum(
+                n, [shift](auto sum, auto v) { return sum + portable::exp(v - shift); }, in));
+        });
+        const Array<T> m = parts.sliced(1, 0, 1), l = parts.sliced(1, 1, 2);
+        Array<T> y = map_arrays<T>(
+            m.shape(), [](auto a, auto b) { return a + b; }, m, l);
+        return record("logsumexp", y.reshaped({n_rows}), inputs(rows),
+                      [x = Saved(rows), m, l](const Array<T>& dy, Gradients<T>& grads) {
+                          if (grads.recorded()) {
+                              const Array<T> again = m + l;
+                              const Tensor<T> v = grads.in(0, *x),
+                                              total = reshape(grads.out(again.reshaped(dy.shape())), m.shape());
+                              return grads.add(0, mul(reshape(grads.dy(), m.shape()), exp(sub(v, total))));
+                          }
+                          const auto dx = [](auto g, auto v, auto a, auto b) { return g * portable::exp((v - a) - b); };
+                          grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(m.shape()), *x, m, l));
+                      });
+    });
+}
+
+template <class T>
+IdArray argmax(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("argmax", x);
+    const auto reduced = sorted_axes("argmax", axes, x.rank());
+    const ConstArray<T> rows = rows_over(x.value(), reduced);
+    const std::size_t width = rows.dim(1);
+    check(width > 0, "argmax: at least one element is required, got shape {}", x.shape());
+    IdArray ids(shape_without(x.shape(), reduced, keep_axes));
+    std::int32_t* const to = ids.data();
+    parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const T *const row = rows.data() + r * width, *best = row;
+            for (const T* v = row; v < row + width && !std::isnan(*best); ++v) {
+                if (!(*v <= *best)) best = v;
+            }
+            to[r] = static_cast<std::int32_t>(best - row);
+        }
+    });
+    return ids;
+}
+
+template <class T>
+Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis) {
+    check_defined("cumsum", x);
+    if (x.rank() == 0) return as_row(x, [axis](const Tensor<T>& row) { return cumsum(row, axis); });
+    if (normalize_axis("cumsum", axis, x.rank()) + 1 != x.rank())
+        return transpose(cumsum(transpose(x, axis, -1), -1), axis, -1);
+    return record("cumsum", running_sums(x.value(), false), inputs(x), [](const Array<T>& dy, Gradients<T>& grads) {
+        if (!grads.recorded()) return grads.add(0, running_sums<T>(dy, true));
+        const Tensor<T>& g = grads.dy();
+        grads.add(0, add(sub(sum(g, -1, true), cumsum(g, -1)), g));
+    });
+}
+
+#define INKLING_INSTANTIATE(T)                                         \
+    template Tensor<T> sum(const Tensor<T>&, const Axes&, bool);       \
+    template Tensor<T> sum_to(const Tensor<T>&, const Shape&);         \
+    template Tensor<T> mean(const Tensor<T>&, const Axes&, bool);      \
+    template Tensor<T> max(const Tensor<T>&, const Axes&, bool);       \
+    template Tensor<T> min(const Tensor<T>&, const Axes&, bool);       \
+    template Tensor<T> prod(const Tensor<T>&, const Axes&, bool);      \
+    template Tensor<T> logsumexp(const Tensor<T>&, const Axes&, bool); \
+    template IdArray argmax(const Tensor<T>&, const Axes&, bool);      \
+    template Tensor<T> cumsum(const Tensor<T>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

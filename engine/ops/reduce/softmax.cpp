@@ -1,0 +1,196 @@
+//   softmax      y_i = e^(x_i - m) / sum_j e^(x_j - m), m = max_j x_j    dx_i = y_i (dy_i - sum_j y_j dy_j)
+//   log_softmax  y_i = x_i - m - ln sum_j e^(x_j - m)                    dx_i = dy_i - e^y_i sum_j dy_j
+// Subtracting the maximum keeps exp() from overflowing; it comes before the logarithm, which a large maximum would
+// swallow.
+#include "engine/ops/reduce/softmax.h"
+
+#include <cmath>
+
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/lanes.h"
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/reduce/reduce.h"
+#include "engine/ops/shape/shape.h"
+
+namespace inkling {
+namespace {
+
+// Calls row(x, y, n, index) over the last axis of contiguous arrays.
+template <class T, class Row>
+void for_rows(const ConstArray<T>& x, Array<T>& y, const Row& row) {
+    const std::size_t n = x.dim(-1);
+    parallel_rows(x.size() / n, n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * n, n, r);
+    });
+}
+
+template <class T>
+T row_maximum(const char* op, const T* x, std::size_t n) {
+    const T m = simd_max(n, x);
+    check(m != -std::numeric_limits<T>::infinity() || has_nan(n, x),
+          "{}: a row must have a value above -inf: every place of one is masked", op);
+    return m;
+}
+
+// out = e^(in - m) / sum e^(in - m); out may be in.
+template <class T>
+void softmax_row(const T* in, T top, T* out, std::size_t n) {
+    const Vec<T> m(top);
+    simd_map(
+        n, out, [m](auto v) { return portable::exp(v - m); }, in);
+    const Vec<T> inverse(T{1} / simd_sum(n, out));
+    simd_map(
+        n, out, [inverse](auto e) { return e * inverse; }, out);
+}
+
+// d = p (d - p . d)
+template <class T>
+void softmax_gradient(const T* p, T* d, std::size_t n) {
+    const Vec<T> dot(simd_dot(n, p, d));
+    simd_map(
+        n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
+}
+
+template <class T>
+Tensor<T> softmax_gradient(const Tensor<T>& y, const Tensor<T>& dy) {
+    return mul(y, sub(dy, sum(mul(y, dy), -1, true)));
+}
+
+// Applies the op along the last axis of x; another axis is moved to the end and back.
+template <class T, class Op>
+Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
+    check_defined(op, x);
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return along(op, row, axis, last_axis); });
+    const std::size_t k = normalize_axis(op, axis, x.rank());
+    check(x.shape()[k] > 0, "{}: the axis must not be empty, got shape {}", op, x.shape());
+    if (k + 1 == x.rank()) return last_axis(x);
+    return transpose(last_axis(transpose(x, axis, -1)), axis, -1);
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
+    return along("softmax", x, axis, [](const Tensor<T>& rows) {
+        Array<T> y(rows.shape());
+        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+            softmax_row(in, row_maximum("softmax", in, n), out, n);
+        });
+        return record("softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
+            Array<T> dx = dy.clone();
+            for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_gradient(p, d, n); });
+            grads.add(0, dx);
+        });
+    });
+}
+
+namespace {
+
+// A mask broadcast to scores (B, ..., Lq, Lk). It holds a copy of the mask in which only the last axis is expanded.
+class MaskRows {
+  public:
+    MaskRows(const MaskArray& allowed, const Shape& shape) {
+        if (!allowed.defined()) return;
+        Shape whole = allowed.shape();
+        if (whole.empty()) whole.push_back(1);
+        whole.back() = shape.back();
+        mask_ = allowed.broadcasted(whole).clone().broadcasted(shape);
+    }
+    bool defined() const { return mask_.defined(); }
+    const std::uint8_t* row(std::size_t r) const {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = mask_.rank() - 1; axis-- > 0; r /= mask_.shape()[axis])
+            offset += static_cast<std::ptrdiff_t>(r % mask_.shape()[axis]) * mask_.strides()[axis];
+        return mask_.data() + offset;
+    }
+
+  private:
+    ConstArray<std::uint8_t> mask_;
+};
+
+// Row r of scores (B, ..., Lq, Lk), for messages.
+std::string query_of(const Shape& shape, std::size_t r) {
+    if (shape.size() < 2) return "a query";
+    const std::size_t queries = shape[shape.size() - 2];
+    const std::size_t rows = size_of(shape) / shape.back();  // rows of all sequences
+    std::string text = fmt::format("query {}", r % queries);
+    if (shape.size() > 2) text += fmt::format(" of batch {}", r / (rows / shape[0]));
+    return text;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, const char* op) {
+    check_defined(op, x);
+    check(x.rank() > 0 && x.dim(-1) > 0, "{}: the last axis must not be empty, got shape {}", op, x.shape());
+    check(!allowed.defined() || broadcasts_to(allowed.shape(), x.shape()),
+          "{}: the mask must broadcast to the scores {}, got {}", op, x.shape(), allowed.shape());
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const MaskRows keep(allowed, x.shape());
+    Array<T> y(x.shape());
+    for_rows(x.value().contiguous(), y, [&](const T* in, T* out, std::size_t n, std::size_t r) {
+        if (!keep.defined()) return softmax_row(in, simd_max(n, in), out, n);
+        const std::uint8_t* const seen = keep.row(r);
+        for (std::size_t j = 0; j < n; ++j) out[j] = seen[j] ? in[j] : -infinity;
+        const T top = simd_max(n, out);
+        if (top == -infinity && std::all_of(seen, seen + n, [](std::uint8_t flag) { return flag == 0; })) {
+            check(none != Masked::error, "{}: {} may see no key: every place is masked", op, query_of(x.shape(), r));
+            std::fill_n(out, n, none == Masked::uniform ? T{1} / static_cast<T>(n) : T{0});
+        } else {
+            softmax_row(out, top, out, n);
+        }
+    });
+    return record("softmax", y, inputs(x), [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
+        if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
+        Array<T> dx = dy.clone();
+        for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
+            softmax_gradient(p, d, n);
+            if (!keep.defined()) return;
+            const std::uint8_t* const seen = keep.row(r);
+            for (std::size_t j = 0; j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
+        });
+        grads.add(0, dx);
+    });
+}
+
+template <class T>
+Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
+    return along("log_softmax", x, axis, [](const Tensor<T>& rows) {
+        Array<T> y(rows.shape());
+        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+            const T m = row_maximum("log_softmax", in, n);
+            const Vec<T> vm(m);
+            const Vec<T> log_sum(portable::log(simd_sum(
+                n, [vm](auto sum, auto v) { return sum + portable::exp(v - vm); }, in)));
+            simd_map(
+                n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
+        });
+        return record("log_softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const Tensor<T>& g = grads.dy();
+                return grads.add(0, sub(g, mul(exp(grads.out(*y)), sum(g, -1, true))));
+            }
+            Array<T> dx = dy.clone();
+            for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
+                const Vec<T> total(simd_sum(n, d));
+                simd_map(
+                    n, d, [total](auto a, auto g) { return g - portable::exp(a) * total; }, l, d);
+            });
+            grads.add(0, dx);
+        });
+    });
+}
+
+#define INKLING_INSTANTIATE(T)                                                           \
+    template Tensor<T> softmax(const Tensor<T>&, std::ptrdiff_t);                        \
+    template Tensor<T> softmax(const Tensor<T>&, const MaskArray&, Masked, const char*); \
+    template Tensor<T> log_softmax(const Tensor<T>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

@@ -1,0 +1,74 @@
+//   embedding   y_i = W[id_i]     dW[v] = sum of dy_i over the i with id_i = v, in order of i
+#include "engine/ops/shape/embedding.h"
+
+#include "engine/autograd/backward.h"
+#include "engine/autograd/packed_matrix.h"
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
+#include "engine/ops/shape/select.h"
+#include "engine/ops/shape/shape.h"
+
+namespace inkling {
+
+template <class T>
+Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
+    check_defined("embedding", weight);
+    check(ids_any.defined(), "embedding: ids are required, got an undefined array");
+    check(weight.rank() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
+    const IdArray ids = ids_any.contiguous();
+    const std::size_t rows = weight.dim(0), width = weight.dim(1), n = ids.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        check(ids.data()[i] >= 0 && static_cast<std::size_t>(ids.data()[i]) < rows,
+              "embedding: ids must be at least 0 and below {}, got {}", rows, ids.data()[i]);
+    }
+    Shape shape = ids.shape();
+    shape.push_back(width);
+    Array<T> y(shape);
+    profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
+    const auto& packed = weight.packed();
+    const ConstArray<T> table = packed ? ConstArray<T>() : weight.value().contiguous();
+    T* const out = y.data();
+    parallel_rows(n, width, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto id = static_cast<std::size_t>(ids.data()[i]);
+            if (packed) {
+                packed->unpack_rows(id, id + 1, out + i * width);
+            } else {
+                std::copy_n(table.data() + id * width, width, out + i * width);
+            }
+        }
+    });
+    return record(
+        "embedding", std::move(y), inputs(weight), [ids, n, rows, width](const Array<T>& dy_any, Gradients<T>& grads) {
+            if (grads.recorded()) {  // the same rows of a dummy table
+                const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
+                return grads.add_through(reshape(index_select(other, 0, ids.reshaped({n})), grads.dy().shape()));
+            }
+            const Array<T> dy = dy_any.contiguous();
+            auto [place, accumulate] = grads.target(0);
+            const bool direct = place.is_contiguous();  // false if the table is a transposed view
+            Array<T> dw = direct ? place : Array<T>(place.shape());
+            T* const to = dw.data();
+            if (!direct || !accumulate) {
+                parallel_for(dw.size(), kGrain,
+                             [&](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, T{0}); });
+            }
+            // Each thread owns columns, so that no two threads write to one number and every sum has one order.
+            parallel_for(
+                width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(n, 1)),
+                [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = 0; i < n; ++i) {
+                        T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
+                        const T* const from = dy.data() + i * width;
+                        for (std::size_t c = begin; c < end; ++c) row[c] += from[c];
+                    }
+                },
+                kLine);
+            if (!direct) accumulate ? add_into(place, dw) : copy_into(place, dw);
+        });
+}
+
+template Tensor<float> embedding(const IdArray&, const Tensor<float>&);
+template Tensor<double> embedding(const IdArray&, const Tensor<double>&);
+
+}  // namespace inkling

@@ -1,0 +1,254 @@
+//   reshape, permute, transpose    dx = dy, viewed as x's shape
+//   flatten, squeeze, unsqueeze    are reshapes
+//   expand                         dx = the sum of dy over the copies
+//   slice                          dx = 0 outside the slice, dy inside
+//   split                          dx = the pieces' gradients, joined in one array
+#include "engine/ops/shape/shape.h"
+
+#include <numeric>
+
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
+#include "engine/ops/reduce/reduce.h"
+
+namespace inkling {
+namespace {
+
+// y = view(x), which the caller passes. `undo` views dy as dx, without a copy; `undo_op` does the same as an op.
+template <class T, class View, class Undo, class Op>
+Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo,
+                  const Op& undo_op) {
+    const auto back = [undo, undo_op](const Array<T>& dy, Gradients<T>& grads) {
+        grads.recorded() ? grads.add(0, undo_op(grads.dy())) : grads.add(0, undo(dy));
+    };
+    const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), back));
+    is_view(y, x, view);
+    return y;
+}
+
+// Zeros of shape `whole` with x as a slice: the gradient of slice().
+template <class T>
+Tensor<T> unsliced(const Tensor<T>& x, const Shape& whole, std::ptrdiff_t axis, std::size_t begin, std::size_t end,
+                   std::size_t step) {
+    Array<T> y(whole, T{0});
+    Array<T> part = y.sliced(axis, begin, end, step);
+    copy_into(part, x.value());
+    return saves_nothing(record("slice", y, inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+        grads.recorded() ? grads.add(0, slice(grads.dy(), axis, begin, end, step))
+                         : grads.add(0, dy.sliced(axis, begin, end, step));
+    }));
+}
+
+// Infers the open size from the number of x's elements.
+Shape filled(const OpenShape& sizes, const Shape& x) {
+    Shape shape(sizes.begin(), sizes.end());
+    std::size_t open = sizes.size();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        check(sizes[i] >= 0 || (sizes[i] == -1 && open == sizes.size()),
+              "reshape: sizes of at least 0, and one -1 at most, are required, got ({}) for shape {}",
+              fmt::join(sizes.begin(), sizes.end(), ", "), x);
+        if (sizes[i] < 0) {
+            open = i;
+            shape[i] = 1;
+        }
+    }
+    const std::size_t known = size_of(shape);
+    if (open == sizes.size()) return shape;
+    check(known > 0 && size_of(x) % known == 0, "reshape: the number of elements must stay {}, got ({}) from {}",
+          size_of(x), fmt::join(sizes.begin(), sizes.end(), ", "), x);
+    shape[open] = size_of(x) / known;
+    return shape;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
+    check_defined("reshape", x);
+    const Shape shape = filled(sizes, x.shape());
+    ConstArray<T> y = x.value().reshaped(shape);
+    if (y.same_buffer(x.value())) {
+        return view_of(
+            "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
+            [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); },
+            [old = x.shape()](const Tensor<T>& dy) { return reshape(dy, old); });
+    }
+    return saves_nothing(
+        record("reshape", std::move(y), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+            grads.recorded() ? grads.add(0, reshape(grads.dy(), old)) : grads.add(0, dy.reshaped(old));
+        }));
+}
+
+template <class T>
+Tensor<T> flatten(const Tensor<T>& x, std::ptrdiff_t first, std::ptrdiff_t last) {
+    check_defined("flatten", x);
+    if (x.rank() == 0) return reshape(x, {1});
+    const std::size_t a = normalize_axis("flatten", first, x.rank()), b = normalize_axis("flatten", last, x.rank());
+    check(a <= b, "flatten: the first axis must not be behind the last, got {} and {} for shape {}", first, last,
+          x.shape());
+    Shape shape = x.shape();
+    for (std::size_t i = a + 1; i <= b; ++i) shape[a] *= shape[i];
+    std::copy(shape.begin() + b + 1, shape.end(), shape.begin() + a + 1);
+    shape.resize(shape.size() - (b - a));
+    return reshape(x, shape);
+}
+
+template <class T>
+Tensor<T> squeeze(const Tensor<T>& x, const Axes& axes) {
+    check_defined("squeeze", x);
+    std::vector<std::size_t> gone;
+    for (const std::size_t axis : sorted_axes("squeeze", axes, x.rank())) {
+        const bool one = x.shape()[axis] == 1;
+        check(one || axes.empty(), "squeeze: axis {} must have size 1, got shape {}", axis, x.shape());
+        if (one) gone.push_back(axis);
+    }
+    return reshape(x, shape_without(x.shape(), gone, false));
+}
+
+template <class T>
+Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis) {
+    check_defined("unsqueeze", x);
+    Shape shape = x.shape();
+    shape.insert(shape.begin() + normalize_axis("unsqueeze", axis, x.rank() + 1), 1);
+    return reshape(x, shape);
+}
+
+template <class T>
+Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
+    check_defined("expand", x);
+    Shape shape(sizes.begin(), sizes.end());
+    bool fits = shape.size() >= x.rank();
+    for (std::size_t i = 0; fits && i < shape.size(); ++i) {  // i counts from the right
+        std::size_t& size = shape[shape.size() - 1 - i];
+        if (static_cast<std::ptrdiff_t>(size) == -1 && i < x.rank()) size = x.shape()[x.rank() - 1 - i];
+        fits = static_cast<std::ptrdiff_t>(size) >= 0;
+    }
+    check(fits && broadcasts_to(x.shape(), shape), "expand: shape {} does not broadcast to ({})", x.shape(),
+          fmt::join(sizes.begin(), sizes.end(), ", "));
+    return saves_nothing(record(
+        "expand", x.value().broadcasted(shape), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+            grads.recorded() ? grads.add(0, sum_to(grads.dy(), old)) : grads.add(0, sum_to(dy, old));
+        }));
+}
+
+template <class T>
+Tensor<T> permute(const Tensor<T>& x, const Shape& given) {
+    check_defined("permute", x);
+    check(given.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", given, x.shape());
+    Shape axes(given.size()), inverse(given.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        axes[i] = normalize_axis("permute", static_cast<std::ptrdiff_t>(given[i]), x.rank());
+        inverse[axes[i]] = i;
+    }
+    return view_of(
+        "permute", x, x.value().permuted(axes), [axes](const auto& a) { return a.permuted(axes); },
+        [inverse](const Array<T>& dy) { return dy.permuted(inverse); },
+        [inverse](const Tensor<T>& dy) { return permute(dy, inverse); });
+}
+
+template <class T>
+Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
+    check_defined("transpose", x);
+    const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
+    return view_of("transpose", x, swap(x.value()), swap, swap,
+                   [a, b](const Tensor<T>& dy) { return transpose(dy, a, b); });
+}
+
+template <class T>
+Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
+    check_defined("slice", x);
+    return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
+                                [=](const Array<T>& dy, Gradients<T>& grads) {
+                                    if (grads.recorded()) {
+                                        const Shape& whole = grads.input(0).shape;
+                                        return grads.add(0, unsliced(grads.dy(), whole, axis, begin, end, step));
+                                    }
+                                    auto [dx, accumulate] = grads.target(0);
+                                    if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
+                                    Array<T> part = dx.sliced(axis, begin, end, step);
+                                    add_into(part, dy);
+                                }));
+}
+
+std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis) {
+    const std::size_t length = shape[normalize_axis("split", axis, shape.size())];
+    check(parts > 0 && length % parts == 0, "split: {} equal parts are required on axis {}, got shape {}", parts, axis,
+          shape);
+    return std::vector<std::size_t>(parts, length / parts);
+}
+
+template <class T>
+std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {
+    check_defined("split", x);
+    const std::size_t parts = sizes.size(), length = x.shape()[normalize_axis("split", axis, x.rank())];
+    auto bounds = std::make_shared<std::vector<std::size_t>>(parts + 1, 0);
+    std::partial_sum(sizes.begin(), sizes.end(), bounds->begin() + 1);
+    check(parts > 0 && bounds->back() == length,
+          "split: sizes that add up to {} are required on axis {}, got {} for shape {}", length, axis,
+          fmt::join(sizes, " + "), x.shape());
+    const auto piece = [axis, bounds](const auto& a, std::size_t i) {
+        return a.sliced(axis, (*bounds)[i], (*bounds)[i + 1]);
+    };
+    // A joint node lies between x and its pieces. The backward of each piece writes its part of the joint gradient.
+    auto written = std::make_shared<std::vector<bool>>(parts, false);
+    auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has returned a piece's place
+    const Tensor<T> whole =
+        saves_nothing(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add(0, grads.dy());
+            for (std::size_t i = 0; i < parts; ++i) {
+                Array<T> hole = piece(dy, i);
+                if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
+            }
+            written->assign(parts, false);
+            grads.add(0, dy);
+        }));
+    if (whole.node()) whole.node()->output.partial = true;
+    const auto joint_piece = [=](Node<T>& joint, std::size_t i) {
+        if (!joint.has_grad) {
+            joint.grad = new_gradient(*joint.inputs[0]);
+            joint.has_grad = true;
+            written->assign(parts, false);
+            given->assign(parts, false);
+        }
+        return piece(joint.grad, i);
+    };
+    std::vector<Tensor<T>> pieces;
+    for (std::size_t i = 0; i < parts; ++i) {
+        const auto write = [=](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const Shape& all = grads.input(0).shape;
+                return grads.add(0, unsliced(grads.dy(), all, axis, (*bounds)[i], (*bounds)[i + 1], 1));
+            }
+            Array<T> place = joint_piece(grads.input(0), i);
+            if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
+            (*written)[i] = true;
+        };
+        Tensor<T> y = saves_nothing(record("split", piece(x.value(), i), inputs(whole), write));
+        if (y.node()) {
+            y.node()->output.make_grad = [=](Node<T>& self) {
+                const Array<T> place = joint_piece(*self.inputs[0], i);
+                if ((*given)[i]) return Array<T>(place.shape());  // two views of a piece must not write to one place
+                (*given)[i] = true;
+                return place;
+            };
+        }
+        pieces.push_back(std::move(y));
+    }
+    return pieces;
+}
+
+#define INKLING_INSTANTIATE(T)                                                                         \
+    template Tensor<T> reshape(const Tensor<T>&, const OpenShape&);                                    \
+    template Tensor<T> flatten(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                      \
+    template Tensor<T> squeeze(const Tensor<T>&, const Axes&);                                         \
+    template Tensor<T> unsqueeze(const Tensor<T>&, std::ptrdiff_t);                                    \
+    template Tensor<T> expand(const Tensor<T>&, const OpenShape&);                                     \
+    template Tensor<T> permute(const Tensor<T>&, const Shape&);                                        \
+    template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                    \
+    template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t); \
+    template std::vector<Tensor<T>> split(const Tensor<T>&, const std::vector<std::size_t>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

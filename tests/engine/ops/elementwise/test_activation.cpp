@@ -1,0 +1,76 @@
+// Activations: kinks, tails, errors, and reused memory.
+#include "engine/ops/elementwise/activation.h"
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+template <class T, class F>
+void check_points(const char* name, const F& f, const std::vector<double>& x, const std::vector<double>& y,
+                  const std::vector<double>& slope) {
+    INFO(name);
+    const auto result = run<T>([&f](const auto& in) { return f(in[0]); }, {of<T>(x)}, Array<T>({x.size()}, T{1}));
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-12;
+    check_close(result.value, of<T>(y), tolerance);
+    check_close(result.grads[0], of<T>(slope), tolerance, "slope");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("activation: kinks, and the parameters' defaults", "[engine]", float, double) {
+    using T = TestType;
+    const double e = std::exp(-1.0);
+    check_points<T>("relu", [](const auto& x) { return relu(x); }, {-2, 0, 3}, {0, 0, 3}, {0, 0, 1});
+    check_points<T>("squared_relu", [](const auto& x) { return squared_relu(x); }, {-2, -0.0, 0, 0.5}, {0, 0, 0, 0.25},
+                    {0, 0, 0, 1});
+    check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x); }, {-2, 0, 3}, {-0.02, 0, 3},
+                    {0.01, 0.01, 1});
+    check_points<T>("elu", [](const auto& x) { return elu(x); }, {-1, 0, 3}, {e - 1, 0, 3}, {e, 1, 1});
+    check_points<T>("elu 2", [](const auto& x) { return elu(x, 2); }, {-1, 0, 3}, {2 * e - 2, 0, 3}, {2 * e, 2, 1});
+}
+
+TEMPLATE_TEST_CASE("activation: far from zero they are flat or the identity, never NaN", "[engine]", float, double) {
+    using T = TestType;
+    const double inf = kInfinity, nan = std::nan("");
+    for (const double far : {100.0, 1e3, 1e4, 1e15, 1e30}) {
+        INFO(far);
+        check_points<T>("tanh", [](const auto& x) { return tanh(x); }, {far, -far}, {1, -1}, {0, 0});
+        check_points<T>("sigmoid", [](const auto& x) { return sigmoid(x); }, {far, -far}, {1, 0}, {0, 0});
+        check_points<T>("relu", [](const auto& x) { return relu(x); }, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("silu", [](const auto& x) { return silu(x); }, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("gelu", [](const auto& x) { return gelu(x); }, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("gelu_erf", [](const auto& x) { return gelu_erf(x); }, {far, -far}, {far, 0}, {1, 0});
+    }
+    check_points<T>("softplus", [](const auto& x) { return softplus(x); }, {1000, -1000, inf, -inf, nan},
+                    {1000, 0, inf, 0, nan}, {1, 0, 1, 0, nan});
+    check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x, 0.5); }, {1000, -1000, inf, -inf, nan},
+                    {1000, -500, inf, -inf, nan}, {1, 0.5, 1, 0.5, nan});
+    check_points<T>("elu", [](const auto& x) { return elu(x, 3); }, {1000, -1000, inf, -inf, nan},
+                    {1000, -3, inf, -3, nan}, {1, 0, 1, 0, nan});
+    check_points<T>("squared_relu", [](const auto& x) { return squared_relu(x); }, {-1e30, 1e15, -inf, inf},
+                    {0, 1e30, 0, inf}, {0, 2e15, 0, inf});
+    check_points<T>("softcap", [](const auto& x) { return softcap(x, 15); }, {1e3, -1e3, 1e30, -1e30, inf, -inf, nan},
+                    {15, -15, 15, -15, 15, -15, nan}, {0, 0, 0, 0, 0, 0, nan});
+}
+
+TEST_CASE("softcap: a cap that is not above zero is refused", "[engine]") {
+    const Tensor<float> x(Array<float>({2, 3}, 1.0f));
+    for (const double cap : {0.0, -1.0, std::nan("")})
+        CHECK_THROWS_WITH(softcap(x, cap), ContainsSubstring("softcap: a cap above 0") && ContainsSubstring("(2, 3)"));
+}
+
+TEST_CASE("gelu: an input that is given up is written over, one that is held is not", "[engine]") {
+    const Tensor<float> held(Array<float>({3, 40}, 0.5f));
+    const Tensor<float> y = gelu(held);
+    CHECK(y.value().data() != held.value().data());
+    CHECK(held.value().data()[0] == 0.5f);
+
+    Tensor<float> given(Array<float>({3, 40}, 0.5f));
+    const float* const place = given.value().data();
+    const Tensor<float> z = gelu(std::move(given));
+    CHECK(z.value().data() == place);
+    CHECK(z.value().data()[119] == y.value().data()[119]);
+}

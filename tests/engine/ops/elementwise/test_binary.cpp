@@ -1,0 +1,64 @@
+// Functions of two numbers: ties, extremes, broadcasting, errors.
+#include "engine/ops/elementwise/binary.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEMPLATE_TEST_CASE("binary: ties and extremes", "[engine]", float, double) {
+    using T = TestType;
+    const double inf = kInfinity, nan = std::nan("");
+    const double most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
+    check_by_hand<T>([](const auto& in) { return in[0] / in[1]; }, {{1, -1, 0, 1}, {0, 0, 0, inf}}, {1, 1, 1, 1},
+                     {inf, -inf, nan, 0}, {{inf, inf, inf, 0}, {-inf, inf, nan, 0}});
+    check_by_hand<T>([](const auto& in) { return in[0] * in[1]; }, {{most, least}, {2, 0.5}}, {1, 1}, {inf, least / 2},
+                     {{2, 0.5}, {most, least}});
+    check_by_hand<T>([](const auto& in) { return minimum(in[0], in[1]); }, {{1, 5, 3}, {2, 4, 3}}, {10, 20, 30},
+                     {1, 4, 3}, {{10, 0, 15}, {0, 20, 15}});
+    for (const bool larger : {true, false}) {
+        const auto f = [larger](const auto& in) { return larger ? maximum(in[0], in[1]) : minimum(in[0], in[1]); };
+        check_by_hand<T>(f, {{nan, 1, nan}, {1, nan, nan}}, {1, 1, 1}, {nan, nan, nan},
+                         {{nan, nan, nan}, {nan, nan, nan}});
+        check_by_hand<T>(f, {{inf, -inf}, {inf, -inf}}, {2, 4}, {inf, -inf}, {{1, 2}, {1, 2}});
+    }
+    check_by_hand<T>([](const auto& in) { return maximum(in[0], in[1]); }, {{inf, -inf}, {1, 1}}, {2, 4}, {inf, 1},
+                     {{2, 0}, {0, 4}});
+    // 0^2, 0^0, 0^-1, (-2)^2, 2^0, NaN^0, 1^NaN as in IEEE 754; gradients as in PyTorch
+    check_by_hand<T>([](const auto& in) { return pow(in[0], in[1]); },
+                     {{0, 0, 0, -2, 2, nan, 1}, {2, 0, -1, 2, 0, 0, nan}}, {1, 1, 1, 1, 1, 1, 1},
+                     {0, 1, inf, 4, 1, 1, 1}, {{0, 0, -inf, -4, 0, 0, nan}, {0, 0, -inf, nan, std::log(2.0), nan, 0}});
+}
+
+TEMPLATE_TEST_CASE("binary: operands broadcast and gradients are summed back", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> column(of<T>({2, 1}, {1, 10}), true), row(of<T>({3}, {1, 2, 3}), true);
+    const Tensor<T> number(of<T>(Shape{}, {2}), true);
+    const Tensor<T> y = column * row / number;
+    CHECK(y.shape() == Shape{2, 3});
+    check_close(y.value(), of<T>({2, 3}, {0.5, 1, 1.5, 5, 10, 15}), 1e-6);
+    backward(y, of<T>({2, 3}, {1, 0, 0, 0, 2, 4}));
+    check_close(column.grad(), of<T>({2, 1}, {0.5, 2 + 6}), 1e-6);
+    check_close(row.grad(), of<T>({3}, {0.5, 10, 20}), 1e-6);
+    check_close(number.grad(), of<T>(Shape{}, {-(0.5 + 20 + 60) / 2}), 1e-6);
+    const Tensor<T> low(of<T>({2, 1}, {1, 3}), true), high(of<T>({3}, {0, 1, 5}), true);
+    backward(maximum(low, high), of<T>({2, 3}, {1, 2, 4, 8, 16, 32}));
+    check_equal(low.grad(), {1 + 1, 8 + 16});
+    check_equal(high.grad(), {0, 1, 4 + 32});
+}
+
+TEST_CASE("binary: shapes that do not broadcast are refused, naming op and shapes", "[engine]") {
+    const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({2}, 1.0));
+    const auto refused = [&](const char* op, const auto& f) {
+        INFO(op);
+        CHECK_THROWS_WITH(f(a, b), ContainsSubstring(std::string(op) + ":") && ContainsSubstring("(2, 3) and (2,)"));
+    };
+    refused("add", [](auto x, auto y) { return add(x, y); });
+    refused("sub", [](auto x, auto y) { return sub(x, y); });
+    refused("mul", [](auto x, auto y) { return mul(x, y); });
+    refused("div", [](auto x, auto y) { return div(x, y); });
+    refused("maximum", [](auto x, auto y) { return maximum(x, y); });
+    refused("minimum", [](auto x, auto y) { return minimum(x, y); });
+    refused("pow", [](auto x, auto y) { return pow(x, y); });
+}

@@ -1,0 +1,79 @@
+// Matrix products of tensors: known values, batches that broadcast, transposed views, empty axes, float against double.
+#include "engine/ops/matrix/matmul.h"
+
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/shape/shape.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+const auto product_of = [](const auto& in) { return matmul(in[0], in[1]); };
+
+}  // namespace
+
+TEST_CASE("matmul: batches broadcast as in NumPy", "[engine]") {
+    const std::vector<std::vector<Shape>> pairs = {
+        {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},    {{3, 4}, {2, 4, 5}},         {{2, 1, 3, 4}, {3, 4, 5}},
+        {{1, 3, 4}, {2, 2, 4, 5}}, {{2, 3, 4}, {1, 4, 5}}, {{2, 1, 1, 4}, {2, 3, 4, 5}}};
+    for (const auto& shapes : pairs) {
+        INFO(to_string(shapes[0]) << " " << to_string(shapes[1]));
+        const Array<double> a = normal(shapes[0], 1), b = normal(shapes[1], 2);
+        const Tensor<double> y = matmul(Tensor<double>(a), Tensor<double>(b));
+        const Shape front(y.shape().begin(), y.shape().end() - 2);
+        const auto flat = [&](const ConstArray<double>& x) {
+            Shape wide = front;
+            wide.push_back(x.dim(-2)), wide.push_back(x.dim(-1));
+            return x.broadcasted(wide).reshaped({size_of(front), x.dim(-2), x.dim(-1)});
+        };
+        const ConstArray<double> fa = flat(a), fb = flat(b);
+        Array<double> expected({size_of(front), a.dim(-2), 5}, 0.0);
+        for (std::size_t i = 0; i < expected.dim(0); ++i)
+            for (std::size_t r = 0; r < expected.dim(1); ++r)
+                for (std::size_t c = 0; c < 5; ++c)
+                    for (std::size_t k = 0; k < 4; ++k) expected(i, r, c) += fa(i, r, k) * fb(i, k, c);
+        check_close(flat(y.value()), expected, 1e-14);
+    }
+}
+
+TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the right shape", "[engine]") {
+    for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{0, 3}, {3, 2}},
+                                                                   {{2, 0}, {0, 3}},
+                                                                   {{2, 3}, {3, 0}},
+                                                                   {{4, 2, 3}, {3, 0}},
+                                                                   {{4, 2, 0}, {0, 3}},
+                                                                   {{0, 2, 3}, {3, 2}},
+                                                                   {{0, 2, 3}, {0, 3, 2}}}) {
+        INFO(to_string(a) << " " << to_string(b));
+        const auto r = run<double>(product_of, {normal(a, 1), normal(b, 2)});
+        check_close(r.value, Array<double>(r.value.shape(), 0.0), 0);
+        check_close(r.grads[0], Array<double>(a, 0.0), 0);
+        check_close(r.grads[1], Array<double>(b, 0.0), 0);
+    }
+}
+
+TEST_CASE("matmul: mismatched shapes are refused, naming both", "[engine]") {
+    const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})),
+                      ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));
+    CHECK_THROWS_WITH(matmul(zeros({3}), zeros({2, 2})), ContainsSubstring("(3,) and (2, 2)"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2})), ContainsSubstring("matmul"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ContainsSubstring("matmul: shapes must broadcast"));
+}
+
+TEST_CASE("matmul: float agrees with double on ragged shapes", "[engine]") {
+    for (std::size_t i = 0; i < kRagged.size(); ++i) {
+        const std::size_t m = kRagged[i], k = kRagged[(i * 4 + 3) % 15], n = kRagged[(i * 7 + 5) % 15];
+        check_float_against_double(product_of, {{m, k}, {k, n}});
+        check_float_against_double(product_of, {{3, m, k}, {k, n}});
+        check_float_against_double(product_of, {{2, 3, m, k}, {3, k, n}});
+        check_float_against_double([](const auto& in) { return matmul(in[0], transpose(in[1], -2, -1)); },
+                                   {{2, m, k}, {2, n, k}});
+        check_float_against_double([](const auto& in) { return matmul(transpose(in[0], 0, 1), in[1]); },
+                                   {{k, m}, {k, n}});
+        check_float_against_double([](const auto& in) { return matmul(in[0], in[0]) * matmul(in[0], in[0]); },
+                                   {{m, m}});
+    }
+}

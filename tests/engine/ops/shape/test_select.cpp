@@ -1,0 +1,100 @@
+// Elements by index: known values and gradients, repeated ids, views, sorting with ties and NaN, errors, threads.
+#include "engine/ops/shape/select.h"
+
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/shape/embedding.h"
+#include "engine/ops/shape/shape.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+IdArray ids_of(const Shape& shape, const std::vector<double>& values) { return of<std::int32_t>(shape, values); }
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("select: sort puts values and ids in order, ties as they were, NaN as the largest", "[engine]",
+                   float, double) {
+    using T = TestType;
+    const double nan = std::nan(""), inf = kInfinity;
+    const Tensor<T> x(of<T>({2, 4}, {3, 1, 3, -inf, nan, inf, 0, nan}), true);
+    const Ordered<T> up = sort(x), down = sort(x, -1, true), columns = sort(x, 0);
+    check_equal(up.values.value(), {-inf, 1, 3, 3, 0, inf, nan, nan});
+    check_equal(up.ids, {3, 1, 0, 2, 2, 1, 0, 3});
+    check_equal(down.values.value(), {3, 3, 1, -inf, nan, nan, inf, 0});
+    check_equal(down.ids, {0, 2, 1, 3, 0, 3, 1, 2});
+    check_equal(columns.values.value(), {3, 1, 0, -inf, nan, inf, 3, nan});
+    check_equal(columns.ids, {0, 0, 1, 0, 1, 1, 0, 1});
+    backward(up.values, of<T>({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}));
+    check_equal(x.grad(), {3, 2, 4, 1, 7, 6, 5, 8});
+}
+
+TEMPLATE_TEST_CASE("select: topk equals the front of a descending sort", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 4}, {3, 1, 3, 5, -1, -2, 0, -1}), true);
+    const Ordered<T> two = topk(x, 2);
+    check_equal(two.values.value(), {5, 3, 0, -1});
+    check_equal(two.ids, {3, 0, 2, 0});
+    backward(two.values, of<T>({2, 2}, {1, 2, 3, 4}));
+    check_equal(x.grad(), {2, 0, 0, 1, 4, 0, 3, 0});
+    check_equal(topk(x, 1, 0).ids, {0, 0, 0, 0});
+    CHECK(topk(x, 0).values.shape() == Shape{2, 0});
+    for (const std::size_t n : kRagged) {
+        Array<T> many = cast<T>(random_ids({3, n}, 5, n));  // many ties
+        many.data()[n / 2] = static_cast<T>(std::nan(""));
+        const Ordered<T> all = sort(Tensor<T>(many), 1, true);
+        for (const std::size_t k : {std::size_t{1}, n / 2, n}) {
+            const Ordered<T> first = topk(Tensor<T>(many), k);
+            CHECK(same_bits(first.ids, all.ids.sliced(1, 0, k)));
+            check_close(first.values.value(), all.values.value().sliced(1, 0, k), 0);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("select: a row by its number is a view whose gradient is the row's", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true);
+    CHECK((x[1].shape() == Shape{3} && x[1][2].item() == 6));
+    check_equal(x[-2].value(), {1, 2, 3});
+    backward(x[-1] * x[0], of<T>({3}, {1, 10, 100}));
+    check_equal(x.grad(), {4, 50, 600, 1, 20, 300});
+    CHECK_THROWS_WITH(x[2], ContainsSubstring("x[i]: row 2 of shape (2, 3) must be between -2 and 1"));
+    CHECK_THROWS_WITH(x[-3], ContainsSubstring("row -3"));
+    CHECK_THROWS_AS(x[0][0][0], AxisError);
+}
+
+TEST_CASE("select: mismatched arguments are refused", "[engine]") {
+    const Tensor<double> x(Array<double>({2, 3}, 1.0));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, 3})),
+                      ContainsSubstring("gather: ids") && ContainsSubstring("below 3, got 3"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, -1})), ContainsSubstring("got -1"));
+    CHECK_THROWS_WITH(
+        gather(x, 1, ids_of({3, 1}, {0, 0, 0})),
+        ContainsSubstring("gather: an index of the values' shape") && ContainsSubstring("(3, 1) for shape (2, 3)"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2}, {0, 0})), ContainsSubstring("(2,) for shape (2, 3)"));
+    CHECK_THROWS_WITH(gather(x, 2, ids_of({2, 3}, {0, 0, 0, 0, 0, 0})), ContainsSubstring("gather: axis 2"));
+    CHECK_THROWS_WITH(gather(x, 1, IdArray()), ContainsSubstring("gather: an index is required"));
+    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1, 1}, {0})), ContainsSubstring("index_select: an index of one axis"));
+    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1}, {2})), ContainsSubstring("below 2, got 2"));
+    CHECK_THROWS_WITH(
+        scatter_add(x, 0, ids_of({1, 3}, {0, 0, 0}), x),
+        ContainsSubstring("scatter_add: a source of the index's shape") && ContainsSubstring("(2, 3) and (1, 3)"));
+    CHECK_THROWS_WITH(topk(x, 4), ContainsSubstring("topk: at most 3") && ContainsSubstring("got 4 of shape (2, 3)"));
+    CHECK_THROWS_WITH(sort(x, 2), ContainsSubstring("sort: axis 2"));
+}
+
+TEST_CASE("select: the same bits with any number of threads", "[engine][unsanitized]") {
+    const IdArray few = random_ids({700, 203}, 300, 1), row = random_ids({5000}, 300, 2);
+    const std::vector<Array<float>> at = {random_array<float>({300, 203}, 3), random_array<float>({700, 203}, 4)};
+    check_same_with_any_threads("scatter_add and gather", [&] {
+        return all_of(
+            run<float>([&](const auto& in) { return gather(scatter_add(in[0], 0, few, in[1]), 0, few); }, at));
+    });
+    check_same_with_any_threads("index_select", [&] {
+        return all_of(run<float>([&](const auto& in) { return index_select(in[0], 0, row); }, {at[0]}));
+    });
+    check_same_with_any_threads(
+        "sort", [&] { return all_of(run<float>([&](const auto& in) { return sort(in[0], 0).values; }, {at[0]})); });
+}

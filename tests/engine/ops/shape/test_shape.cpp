@@ -1,0 +1,252 @@
+// Views and joins: their values, that views copy nothing, and gradients through any stack of views.
+#include "engine/ops/shape/shape.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+using In = std::vector<Tensor<double>>;
+
+Array<double> counting(const Shape& shape) {
+    Array<double> a(shape);
+    for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(i);
+    return a;
+}
+
+// Splits by copied slices: the slow twin of split().
+template <class T>
+std::vector<Tensor<T>> split_by_copies(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
+    std::vector<Tensor<T>> pieces;
+    const std::size_t width = x.dim(axis) / parts;
+    for (std::size_t i = 0; i < parts; ++i) {
+        const Tensor<T> piece = slice(x, axis, i * width, (i + 1) * width);
+        pieces.push_back(record("copy", piece.value().clone(), inputs(piece),
+                                [](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.clone()); }));
+    }
+    return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("shape: views share the buffer and read as in NumPy", "[engine]") {
+    const Tensor<double> x(counting({2, 3}), true);
+    check_equal(reshape(x, {3, 2}).value(), {0, 1, 2, 3, 4, 5});
+    check_equal(permute(x, {1, 0}).value(), {0, 3, 1, 4, 2, 5});
+    check_equal(transpose(x, 0, -1).value(), {0, 3, 1, 4, 2, 5});
+    check_equal(slice(x, 1, 1, 3).value(), {1, 2, 4, 5});
+    check_equal(slice(x, 1, 0, 3, 2).value(), {0, 2, 3, 5});
+    check_equal(split(x, 3, 1)[1].value(), {1, 4});
+    check_equal(split(x, 2, 0)[1].value(), {3, 4, 5});
+    for (const auto& view :
+         {reshape(x, {6}), permute(x, {1, 0}), transpose(x, 0, 1), slice(x, 0, 0, 1), split(x, 3, 1)[2]}) {
+        CHECK(view.value().same_buffer(x.value()));
+    }
+    check_equal(reshape(transpose(x, 0, 1), {6}).value(), {0, 3, 1, 4, 2, 5});
+    const Tensor<double> cube(counting({2, 3, 4}));
+    CHECK(permute(cube, {2, 0, 1}).value()(3, 1, 2) == cube.value()(1, 2, 3));
+}
+
+TEST_CASE("shape: concatenate takes parts of no rows, and stack numbers", "[engine]") {
+    const Tensor<double> b(of<double>({2, 2}, {3, 4, 5, 6}));
+    check_equal(concatenate<double>({b, Tensor<double>(Array<double>({0, 2}))}, 0).value(), {3, 4, 5, 6});
+    const Tensor<double> u(of<double>({1, 2})), v(of<double>({3, 4}));
+    check_equal(stack({u, v}, 0).value(), {1, 2, 3, 4});
+    CHECK(stack<double>({Tensor<double>(of<double>(Shape{}, {1})), Tensor<double>(of<double>(Shape{}, {2}))}, 0)
+              .shape() == Shape{2});
+}
+
+TEST_CASE("shape: mismatched shapes are refused, naming op and shapes", "[engine]") {
+    const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
+    CHECK_THROWS_WITH(reshape(x, {4}),
+                      ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute: axis 2 must be between -2 and 1"));
+    CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(permute(deep, {0}), ContainsSubstring("permute") && ContainsSubstring("(0,)"));
+    CHECK_THROWS_WITH(transpose(x, 0, 2), ContainsSubstring("transpose: axis 2"));
+    CHECK_THROWS_WITH(slice(x, 0, std::size_t(-1), 1), ContainsSubstring("got [-1, 1) by 1"));
+    CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_AS(split(x, 0, 1), Error);
+    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0),
+                      ContainsSubstring("concatenate") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_WITH(concatenate<double>({x, deep}, 0), ContainsSubstring("concatenate"));
+    CHECK_THROWS_WITH(concatenate<double>({}, 0), ContainsSubstring("concatenate: at least one"));
+    CHECK_THROWS_WITH(stack<double>({x, y}, 0), ContainsSubstring("stack") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_AS(stack<double>({}, 0), Error);
+    CHECK_THROWS_WITH(stack<double>({x, x}, 3), ContainsSubstring("stack: axis 3"));
+}
+
+TEMPLATE_TEST_CASE("shape: split to heads to products, as with copies", "[engine]", float, double) {
+    using T = TestType;
+    const std::size_t B = 2, N = 9, H = 3, D = 5;
+    const auto attend = [=](const std::vector<Tensor<T>>& parts) {
+        const auto heads = [=](const Tensor<T>& t) { return transpose(reshape(t, {B, N, H, D}), 1, 2); };
+        const Tensor<T> weights = softmax(matmul(heads(parts[0]), transpose(heads(parts[1]), -2, -1)));
+        return reshape(transpose(matmul(weights, heads(parts[2])), 1, 2), {B, N, H * D});
+    };
+    const std::vector<Array<T>> at = {random_array<T>({B, N, 3 * H * D}, 1)};
+    const auto views = run<T>([&](const auto& in) { return attend(split(in[0], 3, -1)); }, at);
+    const auto copies = run<T>([&](const auto& in) { return attend(split_by_copies(in[0], 3, -1)); }, at);
+    const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
+    check_close(views.value, copies.value, tolerance);
+    check_close(views.grads[0], copies.grads[0], tolerance);
+}
+
+TEST_CASE("shape: pieces that are used twice, not at all, or through several views", "[engine]") {
+    using Use = Tensor<double> (*)(const In& p);
+    const std::vector<Use> uses = {
+        [](const In& p) { return matmul(p[0], transpose(p[0], -2, -1)); },
+        [](const In& p) { return matmul(transpose(p[0], 0, 1), p[0]) + matmul(transpose(p[0], 0, 1), p[2]); },
+        [](const In& p) { return matmul(transpose(p[1], 0, 1), transpose(transpose(p[1], 0, 1), 0, 1)); },
+        [](const In& p) { return p[2] * p[2] + p[1]; },
+        [](const In& p) { return linear(p[0], p[0]) + linear(p[0], p[1]); },
+        [](const In& p) { return slice(p[0], 0, 0, 2) + slice(p[0], 0, 2, 4) + slice(p[2], 0, 1, 3); },
+        [](const In& p) {
+            return concatenate<double>({p[1], p[0], p[1]}, 0);
+        },
+        [](const In& p) { return split(p[0], 2, -1)[0] * split(p[0], 2, 1)[1] + split(p[1], 2, 1)[0]; },
+        [](const In& p) { return matmul(split(p[0], 2, 0)[1], transpose(split(p[0], 2, 0)[1], 0, 1)); },
+        [](const In& p) {
+            return softmax(p[0] + reshape(p[1], {4, 4}), 0) * layer_norm(p[2], {}, {});
+        },
+    };
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        for (const std::ptrdiff_t axis : {0, 1}) {
+            const Array<double> x = normal(axis == 0 ? Shape{12, 4} : Shape{4, 12}, i + 1);
+            const auto with = [&](const auto& cut) {
+                return run<double>([&](const auto& in) { return uses[i](cut(in[0], 3, axis)); }, {x});
+            };
+            const auto views = with([](const auto& t, auto n, auto k) { return split(t, n, k); });
+            const auto copies = with([](const auto& t, auto n, auto k) { return split_by_copies(t, n, k); });
+            INFO("use " << i << ", axis " << axis);
+            CHECK(same_bits(views.value, copies.value));
+            check_close(views.grads[0], copies.grads[0], 1e-13);
+            const auto twice = [&](const Inputs& in) {  // of something that is itself a view, and used elsewhere
+                const Tensor<double> t = transpose(in[0], 0, 1);
+                return uses[i](split(transpose(t, 0, 1), 3, axis)) * sum(t * t);
+            };
+            CHECK(gradient_error(twice, {x}) < 1e-8);
+        }
+    }
+}
+
+TEST_CASE("shape: split runs again on a kept graph, with other pieces wanted", "[engine]") {
+    Tensor<double> x(of<double>({1, 2, 3, 4, 5, 6}), true);
+    const auto p = split(x, 3, 0);
+    const Tensor<double> first = sum(p[0] * p[1]), second = sum(p[2]);
+    backward(first, {}, Graph::keep);
+    check_equal(x.grad(), {3, 4, 1, 2, 0, 0});
+    x.zero_grad();
+    backward(second, {}, Graph::keep);
+    check_equal(x.grad(), {0, 0, 0, 0, 1, 1});
+    backward(first, {}, Graph::keep);
+    check_equal(x.grad(), {3, 4, 1, 2, 1, 1});
+    const NoGrad scope;
+    CHECK_FALSE(split(x, 3, 0)[0].requires_grad());
+}
+
+TEMPLATE_TEST_CASE("shape: reshape fills in the size that is left open", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 3, 4}, 1), true);
+    CHECK(reshape(x, {-1}).shape() == Shape{24});
+    CHECK(reshape(x, -1).shape() == Shape{24});
+    CHECK(reshape(x, {2, -1}).shape() == Shape{2, 12});
+    CHECK(reshape(x, {-1, x.dim(1), 2}).shape() == Shape{4, 3, 2});
+    CHECK(reshape(transpose(x, 0, 2), {4, -1}).shape() == Shape{4, 6});
+    CHECK(reshape(Tensor<T>(Array<T>({1})), {}).shape() == Shape{});
+    CHECK(reshape(Tensor<T>(Array<T>({0, 3})), {-1, 3}).shape() == Shape{0, 3});
+    CHECK(reshape(x, {6, -1}).value().same_buffer(x.value()));
+    CHECK_THROWS_WITH(reshape(x, {5, -1}), ContainsSubstring("must stay 24, got (5, -1) from (2, 3, 4)"));
+    CHECK_THROWS_WITH(reshape(x, {-1, -1}), ContainsSubstring("reshape:") && ContainsSubstring("got (-1, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {-2, 12}), ContainsSubstring("reshape: sizes of at least 0"));
+    CHECK_THROWS_WITH(reshape(Tensor<T>(Array<T>({0, 3})), {0, -1}), ContainsSubstring("got (0, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {5, 5}), ContainsSubstring("must stay 24, got (5, 5)"));
+}
+
+TEMPLATE_TEST_CASE("shape: flatten, squeeze and unsqueeze are views", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 1, 3, 1, 4}, 1), true);
+    CHECK(flatten(x).shape() == Shape{24});
+    CHECK(flatten(x, 2).shape() == Shape{2, 1, 12});
+    CHECK(flatten(x, 1, -2).shape() == Shape{2, 3, 4});
+    CHECK(flatten(x, 1, 1).shape() == x.shape());
+    CHECK(flatten(Tensor<T>(Array<T>(Shape{}, T{1}))).shape() == Shape{1});
+    CHECK(squeeze(x).shape() == Shape{2, 3, 4});
+    CHECK(squeeze(x, {1}).shape() == Shape{2, 3, 1, 4});
+    CHECK(squeeze(x, {-2, 1}).shape() == Shape{2, 3, 4});
+    CHECK(unsqueeze(x, 0).shape() == Shape{1, 2, 1, 3, 1, 4});
+    CHECK(unsqueeze(x, -1).shape() == Shape{2, 1, 3, 1, 4, 1});
+    CHECK(unsqueeze(x, 2).shape() == Shape{2, 1, 1, 3, 1, 4});
+    for (const auto& y : {flatten(x), flatten(x, 1, 3), squeeze(x), squeeze(x, {3}), unsqueeze(x, 3)}) {
+        CHECK(y.value().same_buffer(x.value()));
+        const Array<T> dy = random_array<T>(y.shape(), 3);
+        Tensor<T>(x).zero_grad();
+        backward(y, dy);
+        CHECK(same_bits(x.grad().reshaped(y.shape()), dy));
+    }
+    CHECK_THROWS_WITH(flatten(x, 2, 1), ContainsSubstring("flatten: the first axis") && ContainsSubstring("2 and 1"));
+    CHECK_THROWS_WITH(flatten(x, 5), ContainsSubstring("flatten: axis 5"));
+    CHECK_THROWS_WITH(squeeze(x, {0}),
+                      ContainsSubstring("squeeze: axis 0 must have size 1") && ContainsSubstring("(2, 1, 3, 1, 4)"));
+    CHECK_THROWS_WITH(unsqueeze(x, 6), ContainsSubstring("unsqueeze: axis 6"));
+}
+
+TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum over the copies", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 1}, {1, 2}), true), number(of<T>(Shape{}, {3}), true);
+    const Tensor<T> y = expand(x, {2, -1, 3});
+    check_equal(y.value(), {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2});
+    CHECK(y.value().same_buffer(x.value()));
+    backward(y, of<T>({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    check_equal(x.grad(), {1 + 2 + 3 + 7 + 8 + 9, 4 + 5 + 6 + 10 + 11 + 12});
+    backward(expand(number, {2, 2}), of<T>({2, 2}, {1, 2, 3, 4}));
+    check_equal(number.grad(), {10});
+    check_equal(expand(x, {2, 2}).value(), {1, 1, 2, 2});
+    CHECK_THROWS_WITH(expand(x, {3, 1}), ContainsSubstring("expand: shape (2, 1) does not broadcast to (3, 1)"));
+    CHECK_THROWS_WITH(expand(x, {-1, 2, 1}), ContainsSubstring("(-1, 2, 1)"));
+    CHECK_THROWS_WITH(expand(x, 2), ContainsSubstring("does not broadcast to (2)"));
+}
+
+TEST_CASE("shape: an expanded tensor refuses writes in place", "[engine]") {
+    const auto x = Tensor<double>::from({{1}, {2}});
+    auto y = expand(x, {2, 3}), turned = transpose(y, 0, 1), part = slice(y, 1, 0, 2);
+    CHECK_THROWS_WITH(y.value_in_place(), ContainsSubstring("value_in_place:") && ContainsSubstring("axis 1") &&
+                                              ContainsSubstring("(2, 3)") && ContainsSubstring("value().clone()"));
+    CHECK_THROWS_WITH(turned.value_in_place() += 1, ContainsSubstring("axis 0 of shape (3, 2)"));
+    CHECK_THROWS_AS(part.value_in_place(), Error);
+    check_equal(x.value(), {1, 2});
+
+    Tensor<double> copy(y.value().clone());
+    copy.value_in_place()(0, 1) = 7;
+    check_equal(copy.value(), {1, 7, 1, 2, 2, 2});
+    auto column = slice(y, 1, 0, 1), row = expand(x, {1, 2, 1});  // no place twice
+    column.value_in_place() += 1;
+    row.value_in_place() += 1;
+    check_equal(x.value(), {3, 4});
+    CHECK_NOTHROW(Tensor<double>::zeros({2, 0, 3}).value_in_place() += 1);
+}
+
+TEMPLATE_TEST_CASE("shape: split in parts of any sizes", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), true);
+    const auto parts = split(x, {1, 3, 0, 2}, 1);
+    REQUIRE(parts.size() == 4);
+    check_equal(parts[0].value(), {1, 7});
+    check_equal(parts[1].value(), {2, 3, 4, 8, 9, 10});
+    CHECK(parts[2].shape() == Shape{2, 0});
+    check_equal(parts[3].value(), {5, 6, 11, 12});
+    CHECK(parts[1].value().same_buffer(x.value()));
+    backward(parts[3] * parts[3] + parts[0], of<T>({2, 2}, {1, 2, 3, 4}));  // parts[0] broadcasts
+    check_equal(x.grad(), {3, 0, 0, 0, 10, 24, 7, 0, 0, 0, 66, 96});
+    CHECK(split(x, {6}, 1).size() == 1);  // sizes, not six parts
+    CHECK(split(x, 6, 1).size() == 6);
+    CHECK_THROWS_WITH(split(x, {1, 2}, 1), ContainsSubstring("split: sizes that add up to 6") &&
+                                               ContainsSubstring("got 1 + 2 for shape (2, 6)"));
+    CHECK_THROWS_WITH(split(x, 4, 1), ContainsSubstring("split: 4 equal parts"));
+    CHECK_THROWS_WITH(split(x, {}, 1), ContainsSubstring("split:"));
+}
