@@ -34,12 +34,10 @@ run() {
 }
 
 echo 'The cat' >typed
-cat <<'TEXT'
-# The first hour
-
-`docs/first_hour.sh build/inkling` made this page on two cores of an AMD EPYC (Zen 3): it ran each command and kept what the command
-printed, with `...` for lines left out. `my.txt` is four megabytes of text, here Inkling's own sources and pages. Use any text you like.
-TEXT
+machine=$("$program" info --cpu | awk '{name = $1; $1 = ""} name == "cpu" {cpu = $0} name == "instructions" {print cpu " (" $2 ")"}')
+echo '# The first hour'
+say "\`docs/first_hour.sh build/inkling\` made this page on $(nproc) cores of an$machine: it ran each command and kept what the command
+printed, with \`...\` for lines left out. \`my.txt\` is four megabytes of text, here Inkling's own sources and pages. Use any text you like."
 say "The commands:"
 run build/inkling help
 say "Train a model on your own text for a minute. Inkling chooses everything else:"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
@@ -37,7 +38,10 @@ class GgufTokenizerReader {
         require(texts_.size() < 0x70000000, "its vocabulary is too large");
         if (file.has("tokenizer.ggml.token_type")) {
             const std::vector<double> kinds = file.numbers("tokenizer.ggml.token_type", texts_.size());
-            std::transform(kinds.begin(), kinds.end(), kinds_.begin(), [](double k) { return static_cast<int>(k); });
+            for (std::size_t id = 0; id < kinds.size(); ++id) {
+                require(kinds[id] >= 0 && kinds[id] <= kByte, "token {} has the unknown type {}", id, kinds[id]);
+                kinds_[id] = static_cast<int>(kinds[id]);
+            }
         }
         for (std::size_t id = 0; id < texts_.size(); ++id)
             require(formats::find_invalid_utf8(texts_[id]) == std::string::npos && !texts_[id].empty(),
@@ -46,6 +50,8 @@ class GgufTokenizerReader {
 
     std::unique_ptr<data::Tokenizer> read() {
         if (model_ == "llama") scores_ = file_.numbers("tokenizer.ggml.scores", texts_.size());
+        for (std::size_t id = 0; id < scores_.size(); ++id)
+            require(std::isfinite(scores_[id]), "the score of token {} is not finite", id);
         merges_ = file_.texts("tokenizer.ggml.merges");
         auto tokenizer = formats::named(file_.name(), [&]() -> std::unique_ptr<data::Tokenizer> {
             if (model_ == "rwkv") return characters();

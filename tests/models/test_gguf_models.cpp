@@ -1,6 +1,7 @@
 // Models from GGUF files: writing and reading give the same model, in every family and type; a file of llama.cpp's own
 // package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; errors.
 #include <cmath>
+#include <limits>
 
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
@@ -316,6 +317,21 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     CHECK(kind("gpt2", {"a"}, "gpt-2", {"a b"}) ==
           "tokenizer.ggml.merges: merge 0 needs \"b\", which is not in the vocabulary");
     CHECK(kind("llama", {"a"}) == "tokenizer.ggml.scores must hold 1 numbers, got 0");
+    const auto numbers = [&](const std::vector<float>& types, const std::vector<float>& scores) {
+        return tokens([&](auto& out) {
+            out.set_text("tokenizer.ggml.model", "llama");
+            out.set_texts("tokenizer.ggml.tokens", {"a", "b"});
+            out.set_f32s("tokenizer.ggml.token_type", types);
+            out.set_f32s("tokenizer.ggml.scores", scores);
+        });
+    };
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK(numbers({1, 1e10f}, {0, 0}) == "token 1 has the unknown type 10000000000");
+    CHECK(numbers({-1, 1}, {0, 0}) == "token 0 has the unknown type -1");
+    CHECK(numbers({1, nan}, {0, 0}) == "token 1 has the unknown type nan");
+    CHECK(numbers({1, 7}, {0, 0}) == "token 1 has the unknown type 7");
+    CHECK(numbers({1, 1}, {0, nan}) == "the score of token 1 is not finite");
+    CHECK(numbers({1, 1}, {-std::numeric_limits<float>::infinity(), 0}) == "the score of token 0 is not finite");
     CHECK(kind("rwkv", {"ab"}) == "tokenizer.ggml.model 'rwkv' is supported for characters alone, and token 0 is 'ab'");
     CHECK(kind("rwkv", {"\\n"}) == "token '\\n' has a backslash that escapes nothing");
 }
