@@ -164,7 +164,7 @@ inline void check_fails(const Result& r, int code, const std::string& text = "")
     CHECK(r.err.starts_with("inkling: "));
     CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
     CHECK(r.err.ends_with('\n'));
-    CHECK_THAT(r.err, ContainsSubstring(text));
+    CHECK_THAT(r.err, contains(text));
 }
 
 // Splits a command line at blanks.

@@ -30,7 +30,7 @@ struct AdapterRun {
 
     explicit AdapterRun(const Arguments& more = {}) {
         const Result r = succeeded(program(adapter_flags(text, out, more)));
-        CHECK_THAT(r.err, ContainsSubstring("adapters of rank 2 for "));
+        CHECK_THAT(r.err, contains("adapters of rank 2 for "));
     }
 };
 
@@ -83,7 +83,7 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
     // or alone, for llama.cpp
     const std::string alone = run.folder.path("lora.gguf");
     const Arguments lora = {"export", "--format", "gguf-lora", "--out", alone};
-    CHECK_THAT(program(lora + Arguments{"--model", run.out}).err, ContainsSubstring("wrote " + alone + ": gguf-lora"));
+    CHECK_THAT(program(lora + Arguments{"--model", run.out}).err, contains("wrote " + alone + ": gguf-lora"));
     CHECK(fs::file_size(alone) < fs::file_size(run.folder.path("m.gguf")));
     check_fails(call(lora + Arguments{"--model", small_run()}), 3, "has no adapter");
     check_fails(call(lora + Arguments{"--model", run.out, "--type", "q8_0"}), 2, "must be one of f32, f16, bf16");
@@ -107,16 +107,16 @@ TEST_CASE("adapters: a run that was killed goes on to the same bits, and one tha
     check_fails(resume({"--base-precision", "fp32"}), 3, "--base-precision was 'bf16', is 'fp32'");
     check_fails(resume({"--lora-targets", "c_fc"}), 3, "--lora-targets was 'all-linear', is 'c_fc'");
     const Result r = succeeded(resume({}));
-    CHECK_THAT(r.err, ContainsSubstring("going on from"));
+    CHECK_THAT(r.err, contains("going on from"));
     for (const char* file : {"adapter_model.safetensors", "adapter_config.json"})
         CHECK(read_file(out + "/step-000060/" + file) == read_file(whole.out + "/step-000060/" + file));
     // the base model may have moved, but must be the same
     const std::string moved = folder.path("moved");
     fs::copy(fs::canonical(small_run() + "/best"), moved);
     const Result there = resume({"--init-from", moved, "--max-time", "100"});
-    CHECK_THAT(there.err, ContainsSubstring("nothing to do"));
+    CHECK_THAT(there.err, contains("nothing to do"));
     const Result other = resume({"--init-from", tests_path("reference/gpt2_tiny")});
-    CHECK_THAT(other.err, ContainsSubstring("the adapter does not fit the model"));
+    CHECK_THAT(other.err, contains("the adapter does not fit the model"));
     CHECK(other.code == 3);
     check_fails(resume({"--init-from", out}), 2, "is an adapter: go on with it by --init-adapter");
 }
@@ -132,8 +132,7 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
                              "0",           "--val-fraction", "0.2"};
     succeeded(program(flags + Arguments{"--init-adapter", kPeft}));
     const std::string config = read_file(out + "/config.toml");
-    CHECK_THAT(config, ContainsSubstring("lora_rank = 4\n") && ContainsSubstring("lora_alpha = 8\n") &&
-                           ContainsSubstring("arch = 'llama'"));
+    CHECK_THAT(config, contains("lora_rank = 4\n", "lora_alpha = 8\n", "arch = 'llama'"));
     const auto saved = json::parse(read_file(out + "/latest/adapter_config.json"));
     CHECK((saved["lora_alpha"] == 8 && saved["base_model_name_or_path"] == fs::canonical(kPeftBase).string()));
     succeeded(program({"train", "--out", out, "--data", text, "--resume", "auto", "--max-iters", "5"}));
@@ -212,5 +211,5 @@ TEST_CASE("adapters: --dry-run tells their number, and that less is taken", "[cl
     CHECK((some["settings"]["optimizer"] == "adamw" && full["settings"]["optimizer"] == "muon"));
     const Result text_plan = program({"train", "--data", text, "--out", folder.path("run"), "--max-iters", "10",
                                       "--init-from", small_run(), "--lora-rank", "2", "--dry-run"});
-    CHECK_THAT(text_plan.out, ContainsSubstring("trained: 512, adapters of rank 2; the others in fp32"));
+    CHECK_THAT(text_plan.out, contains("trained: 512, adapters of rank 2; the others in fp32"));
 }

@@ -181,7 +181,7 @@ TEST_CASE("llama: a model whose heads do not fit its width is tuned, planned and
                   "--out", folder.path("tuned")} +
         words("--recipe nanogpt-cpu --threads 1 --batch-size 4");
     const Result planned = succeeded(program(tune + Arguments{"--dry-run"}));
-    CHECK_THAT(planned.out, ContainsSubstring("(" + std::to_string(model.parameter_count()) + ")"));
+    CHECK_THAT(planned.out, contains("(" + std::to_string(model.parameter_count()) + ")"));
     succeeded(program(tune + Arguments{"--max-iters", "3"}));
     CHECK(json::parse(read_file(folder.path("tuned/latest/config.json")))["head_dim"] == 12);
     succeeded(program(tune + Arguments{"--max-iters", "5", "--resume", "auto"}));

@@ -153,12 +153,11 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
     CHECK(occurrences(one, "<g ") == 1);
     for (const std::string& text : {svg, one}) {  // as large as the window at most
         const std::string head = text.substr(0, text.find('>'));
-        CHECK_THAT(head, ContainsSubstring(" viewBox=\"0 0 ") && ContainsSubstring(" width=\"100%\"") &&
-                             ContainsSubstring("max-height: 100vh"));
+        CHECK_THAT(head, contains(" viewBox=\"0 0 ", " width=\"100%\"", "max-height: 100vh"));
         CHECK(head.find(" height=") == std::string::npos);
     }
-    CHECK_THAT(svg, ContainsSubstring("layer 0, head 1"));
-    CHECK_THAT(one, ContainsSubstring("layer 1, head 1"));
+    CHECK_THAT(svg, contains("layer 0, head 1"));
+    CHECK_THAT(one, contains("layer 1, head 1"));
     CHECK(program(attention(kSharp, {"--format", "svg"})).out == svg);
 }
 
@@ -180,10 +179,7 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
     const std::string prompt = "it's so\n</script><b>";
     Arguments command = {"attention", "--model", sharp_run(), "--head", "0.1", "-f", folder.write("p.txt", prompt)};
     const Result wide = succeeded(program(command));
-    CHECK_THAT(wide.out, ContainsSubstring("layer 0, head 1"));
-    CHECK_THAT(wide.out, ContainsSubstring("\ni ██\n"));
-    CHECK_THAT(wide.out, ContainsSubstring("\n↵ "));
-    CHECK_THAT(wide.out, ContainsSubstring("\n␣ "));
+    CHECK_THAT(wide.out, contains("layer 0, head 1", "\ni ██\n", "\n↵ ", "\n␣ "));
     CHECK(wide.out.find('\x1b') == std::string::npos);
     CHECK(occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
 
@@ -204,8 +200,8 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
 TEST_CASE("attention: without --out the first head is in the terminal", "[cli]") {
     const std::string prompt = "it's so";
     const Result r = succeeded(program(attention(prompt, {})));
-    CHECK_THAT(r.out, ContainsSubstring("layer 0, head 0"));
-    CHECK_THAT(r.err, ContainsSubstring("one of 4 heads") && ContainsSubstring("--head") && ContainsSubstring("--out"));
+    CHECK_THAT(r.out, contains("layer 0, head 0"));
+    CHECK_THAT(r.err, contains("one of 4 heads", "--head", "--out"));
     const json exact = json::parse(program(attention(prompt, {"--json"})).out)["weights"][0][0];
     for (std::size_t query = 0; query < prompt.size(); ++query) {
         std::string row = "\n" + (prompt[query] == ' ' ? "␣" : prompt.substr(query, 1)) + " ";
@@ -213,7 +209,7 @@ TEST_CASE("attention: without --out the first head is in the terminal", "[cli]")
             for (int i = 0; i < 2; ++i)  // two columns each; the square root of a weight, in fifths
                 row += std::vector{"·", "░", "▒", "▓", "█"}[std::min<std::size_t>(
                     4, static_cast<std::size_t>(5 * std::sqrt(exact[query][key].get<double>())))];
-        CHECK_THAT(r.out, ContainsSubstring(row + "\n"));
+        CHECK_THAT(r.out, contains(row + "\n"));
     }
     CHECK(program(attention(prompt, {"--head", "0.0"})).out == r.out);
     CHECK(occurrences(program(attention(prompt, {"--format", "text"})).out, "; rows attend to columns") == 4);
@@ -233,7 +229,7 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
     unsetenv("COLUMNS");
     INFO(r.out);
     REQUIRE(r.code == 0);
-    CHECK_THAT(r.out, ContainsSubstring("…"));
+    CHECK_THAT(r.out, contains("…"));
     std::istringstream lines(r.out.substr(r.out.find("\n\n") + 2));
     std::size_t panels = 0, rows = 0;
     for (std::string line; std::getline(lines, line);) {

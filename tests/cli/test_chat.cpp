@@ -62,7 +62,7 @@ TEST_CASE("chat: --json takes whole conversations, and answers bad lines", "[cli
         {6, "is an answer"},   {7, "must be system, user or assistant"}};
     for (const auto& [line, text] : errors) {
         CHECK(turns[line].size() == 1);
-        CHECK_THAT(turns[line]["error"].get<std::string>(), ContainsSubstring(text));
+        CHECK_THAT(turns[line]["error"].get<std::string>(), contains(text));
     }
     CHECK(turns[8]["content"] == turns[0]["content"]);
     CHECK(turns[8]["prompt_tokens"] == turns[0]["prompt_tokens"]);
@@ -95,7 +95,7 @@ TEST_CASE("chat: commands", "[cli]") {
           "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
           "/set speed: there is no such setting", "inkling: /nothing: there is no such command", "/no/such/folder/x",
           "Ctrl-C", "/set max_tokens: there is no such"})
-        CHECK_THAT(r.err, ContainsSubstring(text));
+        CHECK_THAT(r.err, contains(text));
 }
 
 TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {
@@ -106,9 +106,9 @@ TEST_CASE("chat: /save replaces conversations, and other files only with --overw
     const Result r = succeeded(chat.run(
         "One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", {"-n", "2"}));
     for (const std::string& file : {notes, many})
-        CHECK_THAT(r.err, ContainsSubstring("inkling: /save " + file +
-                                            ": there is a file already that is no "
-                                            "conversation"));
+        CHECK_THAT(r.err, contains("inkling: /save " + file +
+                                   ": there is a file already that is no "
+                                   "conversation"));
     CHECK((read_file(notes) == "mine" && read_file(many) == line + "\n" + line + "\n"));
     CHECK(json_lines(read_file(one)).size() == 1);
     CHECK(chat.run("One day\n/save --overwrite " + notes + "\n", {"-n", "2"}).code == 0);
@@ -120,11 +120,11 @@ TEST_CASE("chat: a full context is said", "[cli]") {
     std::string lines;
     for (int i = 0; i < 6; ++i) lines += "One day Rosa ran\n";
     const Result r = succeeded(chat.run(lines, {"-n", "12", "--temperature", "0"}));
-    CHECK_THAT(r.err, ContainsSubstring("(the context is full: the model no longer sees the first 2 messages)\n"));
+    CHECK_THAT(r.err, contains("(the context is full: the model no longer sees the first 2 messages)\n"));
     const Result whole = succeeded(chat.run("One day\n", {"--seed", "4"}));
-    CHECK_THAT(whole.err, ContainsSubstring("(the context is full: the answer ends here)\n"));
+    CHECK_THAT(whole.err, contains("(the context is full: the answer ends here)\n"));
     const Result large = succeeded(chat.run(std::string(2000, 'x') + "\nOne day\n", {"-n", "2"}));
-    CHECK_THAT(large.err, ContainsSubstring("inkling: the message has "));
+    CHECK_THAT(large.err, contains("inkling: the message has "));
     CHECK_FALSE(large.out.empty());
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("chat: what cannot be", "[cli]") {
     check_fails(call(chat.flags({"--temperature", "-1"})), 2, "temperature");
     check_fails(call(chat.flags({"--system", "a\xFF"})), 3, "--system: not UTF-8");
     const Result bad = succeeded(chat.run("a\xFF\nOne day\n", {"-n", "2"}));
-    CHECK_THAT(bad.err, ContainsSubstring("inkling: this line is not UTF-8\n"));
+    CHECK_THAT(bad.err, contains("inkling: this line is not UTF-8\n"));
 }
 
 TEST_CASE("chat: text pasted into a terminal is one message", "[cli]") {

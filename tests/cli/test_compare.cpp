@@ -32,24 +32,24 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
     CHECK((line["a"] == "quick" && line["b"] == "slow" && line["decided"] == true));
     CHECK((line["seeds"] >= 3 && line["seeds"] <= 10 && line["mean_difference"] > 0.05 && line["p"] < 0.01));
     CHECK((line["low"] < line["mean_difference"] && line["mean_difference"] < line["high"] && line["low"] > 0));
-    CHECK_THAT(r.err, ContainsSubstring("seed 1: quick ") && ContainsSubstring(", slow "));
+    CHECK_THAT(r.err, contains("seed 1: quick ", ", slow "));
     // the curves of all runs, by their settings
     const std::string page = read_file(run.out + "/report.html");
-    CHECK_THAT(r.err, ContainsSubstring("see the curves: " + run.out + "/report.html"));
-    CHECK_THAT(page, ContainsSubstring("slow - quick: +") && ContainsSubstring(": quick is better."));
+    CHECK_THAT(r.err, contains("see the curves: " + run.out + "/report.html"));
+    CHECK_THAT(page, contains("slow - quick: +", ": quick is better."));
     for (const std::string group : {"quick", "slow"}) {
         for (const std::string seed : {"1", "2", "3"})
-            CHECK_THAT(page, ContainsSubstring("\"name\":\"" + group + "-seed-" + seed + "\""));
-        CHECK_THAT(page, ContainsSubstring("\"group\":\"" + group + "\""));
+            CHECK_THAT(page, contains("\"name\":\"" + group + "-seed-" + seed + "\""));
+        CHECK_THAT(page, contains("\"group\":\"" + group + "\""));
     }
     // repeating the command trains nothing
     const std::string before = read_file(run.out + "/compare.jsonl");
     const Result again = succeeded(run.compare());
     CHECK(read_file(run.out + "/compare.jsonl") == before);
-    CHECK_THAT(again.out, ContainsSubstring("slow - quick: +") && ContainsSubstring(": quick is better\n"));
+    CHECK_THAT(again.out, contains("slow - quick: +", ": quick is better\n"));
     // results with other settings are not mixed with these
     const Result other = ended_with(2, run.compare({"--dropout", "0.1"}));
-    CHECK_THAT(other.err, ContainsSubstring("holds runs of other settings than") && ContainsSubstring("another --out"));
+    CHECK_THAT(other.err, contains("holds runs of other settings than", "another --out"));
 }
 
 TEST_CASE("compare: the statistics of known losses", "[cli]") {
@@ -92,7 +92,7 @@ TEST_CASE("compare: settings that cannot be compared are refused before training
     const CompareRun run;
     const auto refused = [&](const Arguments& given, int code, const std::string& what) {
         const Result r = ended_with(code, call(Arguments{"compare"} + given));
-        CHECK_THAT(r.err, ContainsSubstring(what));
+        CHECK_THAT(r.err, contains(what));
     };
     const std::string bad = run.folder.write("bad.toml", "learning_rat = 1\n");
     refused({run.quick, "--out", run.out}, 2, "settings");

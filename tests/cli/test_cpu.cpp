@@ -28,7 +28,7 @@ TEST_CASE("info --cpu: what is used is what the CPU and the library both have", 
     CHECK(info["fast_bf16"] == inkling::has_fast_bf16());
     CHECK(fs::exists(info["library"].get<std::string>()));
     const Result r = program({"info", "--cpu"});
-    CHECK_THAT(r.out, ContainsSubstring("instructions   " + info["instructions"].get<std::string>() + "\n"));
+    CHECK_THAT(r.out, contains("instructions   " + info["instructions"].get<std::string>() + "\n"));
     CHECK(program({"info"}).code == 2);  // --model is required without
     CHECK(program({"info", "--cpu", "--model", "x"}).code == 2);
 }
@@ -46,8 +46,7 @@ TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") 
     const Result r = program({"info", "--cpu"});
     unsetenv("INKLING_CPU");
     CHECK(r.code == 2);
-    CHECK_THAT(r.err,
-               ContainsSubstring("INKLING_CPU must be one of avx2, avx512, avx512-bf16, neon, portable, got 'avx513'"));
+    CHECK_THAT(r.err, contains("INKLING_CPU must be one of avx2, avx512, avx512-bf16, neon, portable, got 'avx513'"));
 }
 
 // Products of bfloat16 in pairs, and one by one in float32, round the same operands, so the training is similar.

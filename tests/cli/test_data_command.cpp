@@ -25,7 +25,7 @@ TEST_CASE("data stories: the built-in stories, and conversations about them", "[
         const auto last_word = [](std::string s) {
             return s.substr(s.find_last_of(' ') + 1, s.size() - s.find_last_of(' ') - 2);
         };
-        CHECK_THAT(story, ContainsSubstring(last_word(answer)));
+        CHECK_THAT(story, contains(last_word(answer)));
         CHECK(answer.ends_with('.'));
         CHECK(question.ends_with('?'));
     }

@@ -27,7 +27,7 @@ TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns"
                       whole = folder.write("whole.txt", "the quick fox\nthe lazy dog\n"), all = folder.path("in/*.txt");
     const std::string ids = encoded({"-f", whole}), figures = loss({"--data", whole});
     REQUIRE(ids.find_first_not_of("0123456789 \n") == std::string::npos);
-    REQUIRE_THAT(figures, ContainsSubstring("\"loss\""));
+    REQUIRE_THAT(figures, contains("\"loss\""));
     for (const Arguments& data : {Arguments{"--data", a, b}, Arguments{"--data", a, "--data", b}, Arguments{a, b},
                                   Arguments{a, "--data", b}, Arguments{"--data=" + a, b},
                                   Arguments{"--data", folder.path("in")}, Arguments{all}, Arguments{"--data", all}}) {
@@ -59,7 +59,7 @@ TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "
                 "byte 7 is 0xE9, in line 1: convert it first, e.g. with iconv -t UTF-8, or have such bytes");
     const Result lossy = succeeded(
         program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")}));
-    CHECK_THAT(lossy.err, ContainsSubstring("replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1));
+    CHECK_THAT(lossy.err, contains("replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1));
 }
 
 TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[cli]") {
@@ -72,8 +72,7 @@ TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[c
         Arguments{"train", folder.path("in"), "--out", out, "--exclude", "*.log", "--text-field", "t", "--lossy"} +
         kSmall));
     const std::string config = read_file(out + "/config.toml");
-    CHECK_THAT(config, ContainsSubstring("exclude = [ '*.log' ]") && ContainsSubstring("text_field = 't'") &&
-                           ContainsSubstring("lossy = true"));
+    CHECK_THAT(config, contains("exclude = [ '*.log' ]", "text_field = 't'", "lossy = true"));
     succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}));
     // only the text matters, not how it was found
     const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
@@ -119,5 +118,5 @@ TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
     REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
     folder.write("good.txt", "the fox");
     const Result r = succeeded(program({"eval", "--model", small_run(), "--data", folder.path()}));
-    CHECK_THAT(r.err, ContainsSubstring("skipped 7 files: 3 binary, 4 damaged"));
+    CHECK_THAT(r.err, contains("skipped 7 files: 3 binary, 4 damaged"));
 }

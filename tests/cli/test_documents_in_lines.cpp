@@ -28,16 +28,15 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     const ScratchFolder folder;
     const std::string data = folder.write("chats.jsonl", chat_lines(40)), out = folder.path("run");
     const Result r = succeeded(program(chat_training(data, out)));
-    CHECK_THAT(r.err, ContainsSubstring("conversations are learned as ChatML"));
-    CHECK_THAT(r.err, ContainsSubstring("documents in "));
+    CHECK_THAT(r.err, contains("conversations are learned as ChatML", "documents in "));
     const auto samples =
         json_lines(read_file(out + "/samples.jsonl"));  // the last: an answer to a question that is new
-    CHECK_THAT(samples.back()["prompt"].get<std::string>(), ContainsSubstring("user\n"));
+    CHECK_THAT(samples.back()["prompt"].get<std::string>(), contains("user\n"));
     CHECK(samples.back()["prompt"].get<std::string>().ends_with("assistant\n"));
-    CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring("loss_on = 'completions'"));
+    CHECK_THAT(read_file(out + "/config.toml"), contains("loss_on = 'completions'"));
     const auto config = json::parse(read_file(out + "/best/tokenizer_config.json"));
     CHECK(config["eos_token"] == "<|im_end|>");
-    CHECK_THAT(config["chat_template"].get<std::string>(), ContainsSubstring("<|im_start|>"));
+    CHECK_THAT(config["chat_template"].get<std::string>(), contains("<|im_start|>"));
     const auto measured = json_lines(program({"eval", "--model", out, "--data", data, "--json"}));
     REQUIRE(measured.size() == 1);
     CHECK(measured[0]["documents"] == 40);
@@ -57,7 +56,7 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     const auto prompts = json_lines(program({"tokenize", "documents", "--model", out, "--data", data, "--prompts"}));
     CHECK(prompts[0]["ids"].size() > ids[0]["ids"].size());
     succeeded(program({"export", "--model", out, "--out", folder.path("m.gguf")}));
-    CHECK_THAT(read_file(folder.path("m.gguf")), ContainsSubstring("tokenizer.chat_template"));
+    CHECK_THAT(read_file(folder.path("m.gguf")), contains("tokenizer.chat_template"));
     succeeded(program({"export", "--model", out, "--out", folder.path("hf"), "--format", "hf"}));
     CHECK(json::parse(read_file(folder.path("hf/tokenizer_config.json")))["chat_template"] == config["chat_template"]);
     // continues, and reports what changed
@@ -74,7 +73,7 @@ TEST_CASE("documents in lines: a model with a chat template keeps it", "[cli]") 
     const Result r =
         succeeded(program({"train", "--data", data, "--init-from", model.scratch.path(), "--out", out, "--max-iters",
                            "3", "--batch-size", "2", "--threads", "1", "--val-fraction", "0.2"}));
-    CHECK_THAT(r.err, !ContainsSubstring("as ChatML"));
+    CHECK_THAT(r.err, !contains("as ChatML"));
     CHECK(json::parse(read_file(out + "/best/tokenizer_config.json"))["chat_template"] == kChatMl);
     // a model without a chat template gets one, and rows that fit
     succeeded(program({"train", "--data", data, "--init-from", tests_path("reference/greedy_gpt2"), "--out",
@@ -97,7 +96,7 @@ TEST_CASE("documents in lines: prompts with completions, texts, and what is wron
         const Result r =
             succeeded(program(Arguments{"train", "--data", data, "--out", folder.path("run"), "--overwrite"} +
                               small({"--block-size", "20"})));
-        CHECK_THAT(r.err, ContainsSubstring("documents longer than a row: the rest is left out"));  // of 20 tokens
+        CHECK_THAT(r.err, contains("documents longer than a row: the rest is left out"));  // of 20 tokens
     }
     const auto train = [&](const Arguments& more) {
         return program(Arguments{"train", "--out", folder.path("other")} + kSmall + more);
@@ -106,7 +105,7 @@ TEST_CASE("documents in lines: prompts with completions, texts, and what is wron
     check_fails(train({"--data", c, plain}), 3, "give one or the other");
     check_fails(train({"--data", folder.write("m.jsonl", chat_lines(9)), "--tokenizer", "char"}), 3, "--tokenizer bpe");
     const Result skipped = succeeded(train({"--data", bad, "--skip-bad-lines"}));
-    CHECK_THAT(skipped.err, ContainsSubstring("skipped 1 bad line, such as " + bad + ": line 31: "));
+    CHECK_THAT(skipped.err, contains("skipped 1 bad line, such as " + bad + ": line 31: "));
     check_fails(call({"eval", "--model", folder.path("run"), "--data", bad}), 3, "line 31");
     check_fails(call({"eval", "--model", folder.path("run"), "--data", t, "--stride", "4"}), 2, "--stride is for text");
     check_fails(call({"tokenize", "documents", "--model", folder.path("run"), "--data", plain}), 3,

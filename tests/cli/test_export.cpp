@@ -23,7 +23,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
         CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
         CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
         CHECK(fs::file_size(out) >= last);
-        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": gguf, " + type + "\n"));
+        CHECK_THAT(r.err, contains("wrote " + out + ": gguf, " + type + "\n"));
         last = fs::file_size(out);
     }
     // f32 and gguf are the defaults
@@ -41,7 +41,7 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
         const std::string out = folder.path(type);
         const Result r =
             succeeded(program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type}));
-        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": hf, " + type + "\n"));
+        CHECK_THAT(r.err, contains("wrote " + out + ": hf, " + type + "\n"));
         CHECK(names_in(out) == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",
                                                         "tokenizer.json", "tokenizer_config.json"});
         const auto file = inkling::formats::SafetensorsFile::open(out + "/model.safetensors");
@@ -76,7 +76,7 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
             const bool warned =
                 r.err.find("warning: this model caps its logits at 15, and a qwen3 cannot") != std::string::npos;
             CHECK(warned == (model == kNanoChat));
-            if (warned) CHECK_THAT(r.err, ContainsSubstring("--init-from " + model + " --softcap 0"));
+            if (warned) CHECK_THAT(r.err, contains("--init-from " + model + " --softcap 0"));
             if (format == "gguf") {
                 CHECK(Gguf(out).pairs["general.architecture"] == "qwen3");
             } else {

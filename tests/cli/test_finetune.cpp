@@ -32,12 +32,12 @@ TEST_CASE("finetune: the dropout that a recipe chooses is the model's, and a res
     const std::string text = folder.write("text.txt", foxes(1200)), a = folder.path("a"), b = folder.path("b");
     succeeded(program({"train", "--recipe", "fast", "--init-from", small_run(), "--data", text, "--out", a,
                        "--max-iters", "20", "--save-every", "10", "--eval-every", "0", "--threads", "1"}));
-    CHECK_THAT(read_file(a + "/config.toml"), ContainsSubstring("\ndropout = 0.2\n"));
+    CHECK_THAT(read_file(a + "/config.toml"), contains("\ndropout = 0.2\n"));
     CHECK(ordered_json::parse(read_file(a + "/latest/config.json"))["resid_pdrop"] == 0.2);
     fs::copy(a, b, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     fs::remove_all(b + "/step-000020");  // as if it had been killed behind step 10
     const Result resumed = succeeded(program({"train", "--out", b, "--resume", "auto"}));
-    CHECK_THAT(resumed.err, ContainsSubstring("step 10"));
+    CHECK_THAT(resumed.err, contains("step 10"));
     CHECK(read_file(b + "/step-000020/model.safetensors") == read_file(a + "/step-000020/model.safetensors"));
 }
 
@@ -79,14 +79,14 @@ TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]"
                                                      "--overwrite", "--learning-rate", "10", "--max-iters", "40",
                                                      "--threads", "1", "--eval-every", "5", "--patience", "3"} +
                                            kind));
-        CHECK_THAT(r.err, ContainsSubstring("before training: validation ") &&
-                              ContainsSubstring("the validation loss had not improved for a while: 15 steps") &&
-                              ContainsSubstring(", before the first step: none made it better"));
+        CHECK_THAT(r.err, contains("before training: validation ",
+                                   "the validation loss had not improved for a while: 15 steps",
+                                   ", before the first step: none made it better"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
         CHECK(loss_on(out, text) == loss_on(small_run(), text));
         // the run has ended, and stays ended
         const Result again = succeeded(program({"train", "--out", out, "--resume", "auto"}));
-        CHECK_THAT(again.err, ContainsSubstring("has not improved since step 0"));
+        CHECK_THAT(again.err, contains("has not improved since step 0"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
     }
 }
@@ -151,7 +151,7 @@ TEST_CASE("eval: --answers counts those that are as in the data", "[cli]") {
     const Arguments eval{"eval", "--model", out, "--data", asked};
     const auto found = json_lines(program(eval + Arguments{"--answers", "--json"}))[0];
     CHECK((found["answers"] == 3 && found["right"] == 2));
-    CHECK_THAT(program(eval + Arguments{"--answers"}).out, ContainsSubstring("\nanswers        2 of 3 are right\n"));
+    CHECK_THAT(program(eval + Arguments{"--answers"}).out, contains("\nanswers        2 of 3 are right\n"));
     CHECK_FALSE(json_lines(program(eval + Arguments{"--json"}))[0].contains("answers"));
     const std::string text = folder.write("text.txt", small_text()),
                       pairs = folder.write("pairs.jsonl", "{\"prompt\": \"what\", \"completion\": \"red\"}\n");
@@ -170,7 +170,7 @@ TEST_CASE("train: --chat-template gives a model of text the form of conversation
         Arguments{"train", "--data", text, "--out", base, "--chat-template", "chatml"} + small({"--block-size", "48"});
     check_fails(call(flags), 3, "a character tokenizer has no tokens for the marks");
     succeeded(program(flags + Arguments{"--tokenizer", "bpe", "--vocab-size", "300"}));
-    CHECK_THAT(read_file(base + "/latest/tokenizer_config.json"), ContainsSubstring("chat_template"));
+    CHECK_THAT(read_file(base + "/latest/tokenizer_config.json"), contains("chat_template"));
     succeeded(program({"train", "--data", chats, "--init-from", base, "--lora-rank", "2", "--out", folder.path("lora"),
                        "--max-iters", "3", "--val-fraction", "0"}));
     succeeded(program({"train", "--out", base, "--resume", "auto", "--max-iters", "21"}));

@@ -76,7 +76,7 @@ TEST_CASE("generate: prompts that are empty, too long, unknown or not text", "[c
     CHECK((empty["prompt_tokens"] == 0 && empty["tokens"] == 7));
     const Result longer = succeeded(program(generate({"-f", folder.write("text", small_text()), "-n", "9"})));
     CHECK(longer.out.size() == small_text().size() + 9 + 1);
-    CHECK_THAT(longer.err, ContainsSubstring("the model sees the last 8"));
+    CHECK_THAT(longer.err, contains("the model sees the last 8"));
     check_fails(call(generate({"-p", "caf\xC3\xA9", "--strict-vocabulary"})), 3);
     check_fails(call(generate({"-p", "\xFF"})), 3, "not UTF-8");
     check_fails(call(generate({"-f", folder.path("none")})), 3, "none");
@@ -128,7 +128,7 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     const Result bad = succeeded(program(generate(flags + Arguments{"--strict-vocabulary"}), "",
                                          folder.write("bad", "caf\xC3\xA9\nthe quick\n")));
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");
-    CHECK_THAT(bad.err, ContainsSubstring("inkling: "));
+    CHECK_THAT(bad.err, contains("inkling: "));
     check_fails(call(generate({"--interactive", "--num-samples", "2"})), 2, "--num-samples");
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("generate: --interactive knows /help and /quit", "[cli]") {
     const Arguments flags = {"--interactive", "-n", "2", "--json"};
     const Result r = program(generate(flags), "", folder.write("lines", "/help\nfox\n/quit\nfox\n"));
     CHECK(json_lines(r).size() == 1);
-    for (const char* command : {"/new", "/quit", "Ctrl-C", "Ctrl-D"}) CHECK_THAT(r.err, ContainsSubstring(command));
+    for (const char* command : {"/new", "/quit", "Ctrl-C", "Ctrl-D"}) CHECK_THAT(r.err, contains(command));
 }
 
 TEST_CASE("generate: a model folder that is replaced all the time is read whole", "[cli]") {

@@ -38,7 +38,7 @@ TEST_CASE("generate: an output that cannot be written is one line and an exit co
             const Result r = shell("\"$inkling\" generate --model \"$run\" -p the " + std::string(flags) + " " + out);
             INFO(flags << " " << out);
             CHECK(r.code == 1);
-            CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written: "));
+            CHECK_THAT(r.err, contains("inkling: stdout: cannot be written: "));
         }
     }
     CHECK(shell("\"$inkling\" generate --model \"$run\" -p the -n 5 2>&- <&-").out.size() == 9);
@@ -50,7 +50,7 @@ TEST_CASE("generate: what a terminal would obey is shown there, and exact in a f
     const Result r = succeeded(program(Arguments{"train", "--data", folder.write("text.txt", evil + small_text()),
                                                  "--out", out, "--sample-prompt", evil} +
                                        kSmall));
-    CHECK_THAT(r.err, ContainsSubstring(evil));  // the sample, in a file
+    CHECK_THAT(r.err, contains(evil));  // the sample, in a file
     const Arguments command = {"generate", "--model", out, "-p", evil, "-n", "0", "--seed", "1"};
     CHECK(program(command).out == evil + "\n");
     const std::string shown = "\\x1B]0;title\\x07\\x1B[2J";
@@ -102,7 +102,7 @@ TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D 
     t.expect("caf");
     t.interrupt("\r\n> ");
     t.type("caf\xC3\xA9\n");  // the editor knows characters of several bytes
-    CHECK_THAT(t.expect("> "), ContainsSubstring("the character '\xC3\xA9' (U+00E9) at byte 3"));
+    CHECK_THAT(t.expect("> "), contains("the character '\xC3\xA9' (U+00E9) at byte 3"));
     t.type("\x04");
     CHECK(t.wait() == 0);
     CHECK(t.rest().ends_with("\n"));
@@ -130,11 +130,11 @@ TEST_CASE("generate: on a terminal the text goes on in the line that was typed",
 TEST_CASE("generate: text on stdin that nobody named is told, and not waited for", "[cli]") {
     const std::string advice = "standard input is not read: -f - continues it\n",
                       run = "\"$inkling\" generate --model \"$run\" -n 2 ";
-    CHECK_THAT(shell("(echo the; sleep 0.1) | (sleep 0.05; " + run + ")").err, ContainsSubstring(advice));
-    CHECK_THAT(shell("echo the | (sleep 0.05; " + run + "-p fox --json)").err, ContainsSubstring(advice));
+    CHECK_THAT(shell("(echo the; sleep 0.1) | (sleep 0.05; " + run + ")").err, contains(advice));
+    CHECK_THAT(shell("echo the | (sleep 0.05; " + run + "-p fox --json)").err, contains(advice));
     const ScratchFolder folder;
     const std::string line = "<\"" + folder.write("line", "the\n") + "\"";
-    CHECK_THAT(shell(run + line).err, ContainsSubstring(advice));
+    CHECK_THAT(shell(run + line).err, contains(advice));
     for (const std::string& quiet :
          {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox " + line, run + "</dev/null", run + "<&-",
           "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {

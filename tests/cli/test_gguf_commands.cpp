@@ -51,7 +51,7 @@ TEST_CASE("gguf commands: a file is exported as a folder, and as another file of
     const std::string again = folder.path("again/stories.gguf"), third = folder.path("third/stories.gguf");
     for (const auto& [from, to] : {std::pair(file, again), {again, third}}) {
         fs::create_directory(fs::path(to).parent_path());
-        CHECK_THAT(good({"export", "--model", from, "--out", to}).err, ContainsSubstring("gguf, q8_0"));
+        CHECK_THAT(good({"export", "--model", from, "--out", to}).err, contains("gguf, q8_0"));
     }
     CHECK(read_file(third) == read_file(again));  // and not the first, whose name in the file is its folder's
 }
@@ -65,7 +65,7 @@ TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replace
         CHECK(read_file(beside) == "FROM ./m.gguf\n");
     }
     folder.write("Modelfile", "# mine");
-    CHECK_THAT(program(start).err, ContainsSubstring("is a file of another kind: replace it with --overwrite"));
+    CHECK_THAT(program(start).err, contains("is a file of another kind: replace it with --overwrite"));
     CHECK(read_file(beside) == "# mine");
     good(start + Arguments{"--overwrite"});
     CHECK(program(start + Arguments{"--format", "hf"}).code == 2);
@@ -91,9 +91,9 @@ TEST_CASE("gguf commands: training starts from a file, whole or with adapters on
         good({"verify", out});
         good({"train", "--out", out, "--resume", "auto", "--max-iters", "6"});
     }
-    CHECK_THAT(good(start + Arguments{"--lora-rank", "2", "--dry-run"}).out, ContainsSubstring("the others in q8_0"));
+    CHECK_THAT(good(start + Arguments{"--lora-rank", "2", "--dry-run"}).out, contains("the others in q8_0"));
     const Arguments wide = {"--lora-rank", "2", "--dry-run", "--init-from", stories_gguf(folder, "bf16")};
-    CHECK_THAT(good(start + wide).out, ContainsSubstring("the others in fp32"));
+    CHECK_THAT(good(start + wide).out, contains("the others in fp32"));
     good({"train", "--data", text, "--out", out, "--max-iters", "2", "--tokenizer", file, "--overwrite"});
 }
 
@@ -107,8 +107,7 @@ TEST_CASE("gguf commands: a file that cannot be read is bad input, in a line", "
           Arguments{"train", "--init-from", cut, "--out", folder.path("out")},
           Arguments{"tokenize", "encode", "--tokenizer", cut, "-f", "/dev/null"}}) {
         const Result r = ended_with(3, program(arguments));
-        CHECK_THAT(r.err, ContainsSubstring("inkling: " + cut + ": tensor "));
-        CHECK_THAT(r.err, ContainsSubstring("the file was cut short"));
+        CHECK_THAT(r.err, contains("inkling: " + cut + ": tensor ", "the file was cut short"));
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
     }
     CHECK(program({"generate", "--model", folder.path("none.gguf")}).code == 3);

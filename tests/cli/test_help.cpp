@@ -18,7 +18,7 @@ std::size_t longest_line(const std::string& text) {
 void check_overview(const std::string& text) {
     for (const char* command :
          {"train", "generate", "eval", "tokenize", "attention", "export", "gradcheck", "info", "bench", "verify"})
-        CHECK_THAT(text, ContainsSubstring(std::string("\n  ") + command + ' '));
+        CHECK_THAT(text, contains(std::string("\n  ") + command + ' '));
     const std::size_t examples = text.find("Examples:");
     REQUIRE(examples != std::string::npos);
     std::istringstream lines(text.substr(examples));
@@ -41,7 +41,7 @@ TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli
         const Result r = succeeded(call(Arguments{"help"} + command));
         CHECK(r.err.empty());
         CHECK(r.out == call(command + Arguments{"--help"}).out);
-        CHECK_THAT(r.out, ContainsSubstring("Usage: inkling " + command[0]));
+        CHECK_THAT(r.out, contains("Usage: inkling " + command[0]));
     }
 }
 
@@ -65,14 +65,14 @@ TEST_CASE("help: flags of train are in groups, the common ones first, and all un
     for (const inkling::train::Setting& s : inkling::train::settings(options)) {
         INFO(s.name);
         CHECK(explained(all, s.name));
-        CHECK_THAT(help, ContainsSubstring("--" + s.name));  // its name, at least
+        CHECK_THAT(help, contains("--" + s.name));  // its name, at least
         CHECK(explained(help, s.name) == s.is(inkling::train::kUsual));
         rare += !explained(help, s.name);
     }
     for (const char* flag : {"json", "quiet", "dry-run", "recipe", "config"}) CHECK(explained(help, flag));
     CHECK(explained(all, "force"));
     CHECK(rare > 15);
-    CHECK_THAT(help, ContainsSubstring("inkling train --help-all"));
+    CHECK_THAT(help, contains("inkling train --help-all"));
     CHECK(call({"help", "train", "--all"}).out == all);
 }
 
@@ -87,17 +87,17 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
         return help.substr(begin, end - begin);
     };
     for (const char* flag : {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema"})
-        CHECK_THAT(text_of(all, flag), ContainsSubstring("(default: chosen by the recipe)"));
-    CHECK_THAT(text_of(all, "--arch"), ContainsSubstring("(default: nanochat)"));
-    CHECK_THAT(text_of(all, "--optimizer"), ContainsSubstring("(default: muon)"));
-    CHECK_THAT(text_of(all, "--learning-rate"), ContainsSubstring("(default: 0.02)"));
-    CHECK_THAT(text_of(all, "--max-time"), ContainsSubstring("(default: 60)"));
-    CHECK_THAT(text_of(all, "--sampler"), ContainsSubstring("(default: paragraphs)"));  // of the built-in stories
-    CHECK_THAT(text_of(all, "--val-fraction"), ContainsSubstring("(default: 0.025)"));
-    CHECK_THAT(text_of(all, "--nesterov,"), ContainsSubstring("(default: on)"));
+        CHECK_THAT(text_of(all, flag), contains("(default: chosen by the recipe)"));
+    CHECK_THAT(text_of(all, "--arch"), contains("(default: nanochat)"));
+    CHECK_THAT(text_of(all, "--optimizer"), contains("(default: muon)"));
+    CHECK_THAT(text_of(all, "--learning-rate"), contains("(default: 0.02)"));
+    CHECK_THAT(text_of(all, "--max-time"), contains("(default: 60)"));
+    CHECK_THAT(text_of(all, "--sampler"), contains("(default: paragraphs)"));  // of the built-in stories
+    CHECK_THAT(text_of(all, "--val-fraction"), contains("(default: 0.025)"));
+    CHECK_THAT(text_of(all, "--nesterov,"), contains("(default: on)"));
     CHECK(text_of(all, "--overwrite").find("default") == std::string::npos);
-    CHECK_THAT(text_of(generate, "--seed"), ContainsSubstring("(default: another each time)"));
-    CHECK_THAT(text_of(generate, "--model"), ContainsSubstring("(required)"));
+    CHECK_THAT(text_of(generate, "--seed"), contains("(default: another each time)"));
+    CHECK_THAT(text_of(generate, "--model"), contains("(required)"));
 }
 
 TEST_CASE("help: lines end where the terminal does", "[cli]") {

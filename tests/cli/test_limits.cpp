@@ -55,8 +55,7 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
     }
     INFO(limited.err);
     CHECK(limited.code == 0);
-    CHECK_THAT(limited.err, ContainsSubstring("warning: cannot start 2 threads: ") &&
-                                ContainsSubstring(": using 1\n") && ContainsSubstring(", 1 thread, "));
+    CHECK_THAT(limited.err, contains("warning: cannot start 2 threads: ", ": using 1\n", ", 1 thread, "));
     const Result free = succeeded(train("free", nullptr));
     CHECK(free.err.find("warning") == std::string::npos);
     CHECK(read_file(folder.path("limited/latest/model.safetensors")) ==

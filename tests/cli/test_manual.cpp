@@ -87,9 +87,9 @@ TEST_CASE("manual: each command has a page, and each flag is in it and is comple
     std::size_t count = 0;
     for (const std::string& command : commands) {
         INFO(command);
-        CHECK_THAT(overview, ContainsSubstring(".BR inkling\\-" + command + " (1)"));
+        CHECK_THAT(overview, contains(".BR inkling\\-" + command + " (1)"));
         const std::string page = manual.read("man/man1/inkling-" + command + ".1");
-        CHECK_THAT(page, ContainsSubstring(".B inkling " + command));
+        CHECK_THAT(page, contains(".B inkling " + command));
         std::vector<Arguments> paths{{command}};
         for (const std::string& part : commands_in(call({"help", command}).out)) paths.push_back({command, part});
         for (const Arguments& path : paths) {
@@ -99,7 +99,7 @@ TEST_CASE("manual: each command has a page, and each flag is in it and is comple
             const std::vector<std::string> words = completed(path + Arguments{"-"});
             for (const std::string& flag : flags) {
                 INFO(flag);
-                CHECK_THAT(page, ContainsSubstring("\\fB" + typed(flag) + "\\fR"));
+                CHECK_THAT(page, contains("\\fB" + typed(flag) + "\\fR"));
                 CHECK(has(words, flag));
                 ++count;
             }

@@ -45,7 +45,7 @@ void check_one_line(const Result& r, int code, const std::string& text) {
     CHECK(r.code == code);
     const std::vector<std::string> lines = lines_of_inkling(r);
     REQUIRE(lines.size() == 1);
-    CHECK_THAT(lines[0], ContainsSubstring(text));
+    CHECK_THAT(lines[0], contains(text));
 }
 
 std::string model_in(const std::string& out) { return read_file(fs::path(out) / "latest" / "model.safetensors"); }
@@ -89,7 +89,7 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
         for (const std::size_t n : {2u, 4u}) {
             const std::string out = folder.path(optimizer + std::to_string(n));
             const Result r = succeeded(mpirun(n, flags(text, out, more)));
-            CHECK_THAT(r.err, ContainsSubstring(std::to_string(n) + " processes on 1 computer"));
+            CHECK_THAT(r.err, contains(std::to_string(n) + " processes on 1 computer"));
             CHECK(model_in(out) == model_in(alone));
             CHECK(r.out.empty());
         }
@@ -150,7 +150,7 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
         CHECK(within(10, [&] { return processes_of(out).empty(); }));
     }
     const Result r = succeeded(mpirun(4, flags(text, out, more + Arguments{"--resume", "auto"})));
-    CHECK_THAT(r.err, ContainsSubstring("going on from"));
+    CHECK_THAT(r.err, contains("going on from"));
     CHECK(model_in(out) == model_in(folder.path("alone")));
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("mpirun: a recipe's run of 4 goes on with 2, and with 1", "[cli][mpiru
         const Arguments steps = {"--max-iters", std::to_string(5 * (5 - n))};
         INFO(n);
         succeeded(n == 1 ? program(run + steps) : mpirun(n, run + steps));
-        CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("\nshards = 4\n"));
+        CHECK_THAT(read_file(folder.path("out/config.toml")), contains("\nshards = 4\n"));
     }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("mpirun: of processes that were stopped, the one that is silent is nam
     INFO(r.err);
     const std::vector<std::string> lines = lines_of_inkling(r);
     REQUIRE(lines.size() == 1);
-    CHECK_THAT(lines[0], ContainsSubstring("process 0 on ") && ContainsSubstring("has ended or cannot be reached"));
+    CHECK_THAT(lines[0], contains("process 0 on ", "has ended or cannot be reached"));
 }
 
 TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun][unsanitized]") {
@@ -202,7 +202,7 @@ TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved",
         break;
     }
     const Result r = ended_with(143, run.wait(20));
-    CHECK_THAT(r.err, ContainsSubstring("stopped at step"));
+    CHECK_THAT(r.err, contains("stopped at step"));
     CHECK(fs::exists(fs::path(out) / "latest"));
     CHECK(processes_of(out).empty());
 }
@@ -286,6 +286,6 @@ TEST_CASE("mpirun: the memory of each process, before it is started", "[cli]") {
     const double one = bytes({"--shards", "4"}), four = bytes({"--processes", "4"});
     CHECK(four < one);
     const Result r = program(flags(text, out, {"--dry-run", "--processes", "4"}));
-    CHECK_THAT(r.out, ContainsSubstring("of each of 4 processes about"));
+    CHECK_THAT(r.out, contains("of each of 4 processes about"));
     check_fails(program(flags(text, out, {"--dry-run", "--processes", "3"})), 2, "must be a power of two, got 3");
 }

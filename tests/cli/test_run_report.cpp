@@ -28,7 +28,7 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     const std::string out = run.folder.path("report.html");
     const Result r = succeeded(run.report({run.path, "--out", out}));
     CHECK(r.out.empty());
-    CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": 1 run"));
+    CHECK_THAT(r.err, contains("wrote " + out + ": 1 run"));
     const json page = page_data(read_file(out));
     REQUIRE(page["runs"].size() == 1);
     const json& shown = page["runs"][0];
@@ -140,7 +140,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
         heads += shown.status == 200 && shown.json()["heads"]["heads"] == 2;
     }
     const Result r = succeeded(served.wait());
-    CHECK_THAT(r.err, ContainsSubstring("see it learn: http://127.0.0.1:" + std::to_string(port) + "/"));
+    CHECK_THAT(r.err, contains("see it learn: http://127.0.0.1:" + std::to_string(port) + "/"));
     CHECK(samples > 0);
     CHECK(heads > 0);
     CHECK(steps > 0);
@@ -159,9 +159,8 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     wait_for(port, "/");
     const Answer page = get(port, "/");
     CHECK(page.status == 200);
-    CHECK_THAT(page.body, ContainsSubstring("/pages/run.js"));
-    CHECK_THAT(page.head, ContainsSubstring("script-src 'self'") && ContainsSubstring("nosniff") &&
-                              ContainsSubstring("frame-ancestors 'none'"));
+    CHECK_THAT(page.body, contains("/pages/run.js"));
+    CHECK_THAT(page.head, contains("script-src 'self'", "nosniff", "frame-ancestors 'none'"));
     for (const char* part :
          {"/pages/run.js", "/pages/chart.js", "/pages/heads.js", "/pages/run.css", "/pages/icon.svg"})
         CHECK(get(port, part).status == 200);
@@ -173,7 +172,7 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     CHECK(ask(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
     CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
     const Result r = ended_with(130, served.wait());  // as Ctrl-C
-    CHECK_THAT(r.err, ContainsSubstring("continue with --resume auto"));
+    CHECK_THAT(r.err, contains("continue with --resume auto"));
     CHECK(fs::exists(folder.path("run/latest/model.safetensors")));
 }
 

@@ -41,8 +41,8 @@ TEST_CASE("serve: the text of inkling generate, with keys, until a signal", "[cl
         CHECK(running.rest().find("data: [DONE]") != std::string::npos);
         const Result r = ended_with(code, server.wait());
         CHECK(r.out.empty());
-        CHECK_THAT(r.err, ContainsSubstring("http://127.0.0.1:" + std::to_string(port)));
-        CHECK_THAT(r.err, !ContainsSubstring("secret"));
+        CHECK_THAT(r.err, contains("http://127.0.0.1:" + std::to_string(port)));
+        CHECK_THAT(r.err, !contains("secret"));
     }
 }
 

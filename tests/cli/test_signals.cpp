@@ -32,7 +32,7 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
         train.signal(number);
         const Result r = ended_with(code, train.wait());
         CHECK(r.out.empty());
-        CHECK_THAT(r.err, ContainsSubstring("--resume auto"));
+        CHECK_THAT(r.err, contains("--resume auto"));
         const long step = step_of(out + "/latest");
         CHECK(step > 0);
         for (const auto& entry : fs::directory_iterator(out)) {

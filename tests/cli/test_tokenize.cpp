@@ -69,7 +69,7 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
 TEST_CASE("tokenize: the message when nothing is left to merge", "[cli][bpe]") {
     const ScratchFolder folder;
     const Result made = succeeded(program(train_tokenizer(folder, "100000")));
-    CHECK_THAT(made.err, ContainsSubstring("smaller than 100000"));
+    CHECK_THAT(made.err, contains("smaller than 100000"));
 }
 
 TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {

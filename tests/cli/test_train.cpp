@@ -57,7 +57,7 @@ TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
                                                  folder.path("out"), "--seed", "4711"} +
                                        kSmall));
     CHECK(r.out.empty());
-    CHECK_THAT(r.err, ContainsSubstring("4711") && ContainsSubstring("step 20/20") && ContainsSubstring("validation"));
+    CHECK_THAT(r.err, contains("4711", "step 20/20", "validation"));
     CHECK(r.err.find('\x1b') == std::string::npos);  // no terminal
     CHECK(r.err.find('\r') == std::string::npos);
 }
@@ -87,7 +87,7 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments command{"train", "--data", text, "--out", out, "--max-time", "0.3", "--threads", "1"};
     const Result r = succeeded(program(command));
-    CHECK_THAT(r.err, ContainsSubstring(", width ") && ContainsSubstring("validation"));
+    CHECK_THAT(r.err, contains(", width ", "validation"));
     CHECK(setting(out, "arch") == "'nanochat'");
     CHECK(setting(out, "optimizer") == "'muon'");
     CHECK(setting(out, "softcap") == "0");  // so that llama.cpp computes the same
@@ -101,7 +101,7 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     // the plan is part of the run: the same command continues with it, and makes no new one
     const std::string config = read_file(out + "/config.toml");
     const Result again = succeeded(program(command + Arguments{"--recipe", "fast", "--resume", "auto"}));
-    CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring(", width "));
+    CHECK_THAT(again.err, contains("nothing to do") && !contains(", width "));
     const auto plan = [](const std::string& toml) { return toml.substr(toml.find("arch = ")); };
     CHECK(plan(read_file(out + "/config.toml")) == plan(config));
 }
@@ -124,7 +124,7 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
     const Result r = succeeded(
         program({"train", "--out", folder.path("out"), "--max-iters", "2", "--eval-every", "0", "--eval-iters", "1",
                  "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"}));
-    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("nats per token"));
+    CHECK_THAT(r.err, contains("built-in stories", "nats per token"));
     CHECK(setting(folder.path("out"), "tokenizer") == "'bpe'");
     const Result checked = succeeded(program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"}));
     const ordered_json line = ordered_json::parse(checked.out);
@@ -137,7 +137,7 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
     const double nats = ordered_json::parse(same.out)["bits_per_byte"].get<double>() * std::numbers::ln2;
     CHECK(line["nats_per_char"].get<double>() == Approx(nats).epsilon(1e-6));
     CHECK_THAT(program({"eval", "--model", folder.path("out"), "--stories", "1"}).out,
-               ContainsSubstring("0 of 1 stories") && ContainsSubstring("entropy"));
+               contains("0 of 1 stories", "entropy"));
 }
 
 TEST_CASE("train: text from stdin and from several places", "[cli]") {
@@ -149,7 +149,7 @@ TEST_CASE("train: text from stdin and from several places", "[cli]") {
     const std::string second = folder.write("more/more.txt", "Zebras!\n");
     succeeded(
         program(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall));
-    CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), ContainsSubstring("\"Z\""));
+    CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), contains("\"Z\""));
 }
 
 TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]") {
@@ -166,17 +166,17 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
     // the run's own settings, except the given ones
     const Result resumed =
         succeeded(program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"}));
-    CHECK_THAT(resumed.err, ContainsSubstring("going on from") && ContainsSubstring("step 7"));
+    CHECK_THAT(resumed.err, contains("going on from", "step 7"));
     CHECK(read_file(a + "/latest/model.safetensors") == read_file(b + "/latest/model.safetensors"));
     const auto lines = metrics(b);
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
     CHECK(lines.back()["step"] == 20);
     const Result done = succeeded(program({"train", "--out", b, "--resume", "auto"}));
-    CHECK_THAT(done.err, ContainsSubstring("nothing to do"));
+    CHECK_THAT(done.err, contains("nothing to do"));
     check_fails(call({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
     const Result other = ended_with(3, program({"train", "--out", b, "--resume", "auto", "--data",
                                                 folder.write("other.txt", small_text() + "the end")}));
-    CHECK_THAT(other.err, ContainsSubstring("another text"));
+    CHECK_THAT(other.err, contains("another text"));
 }
 
 TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole", "[cli]") {
@@ -188,7 +188,7 @@ TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole
         run.folder.write("run/step-000020/" + name, whole.substr(0, whole.size() / 2));
         const Result r = succeeded(
             program({"train", "--out", run.out, "--resume", "auto", "--data", run.text, "--max-iters", "22"}));
-        CHECK_THAT(r.err, ContainsSubstring("warning: ") && ContainsSubstring(name) && ContainsSubstring("step 10"));
+        CHECK_THAT(r.err, contains("warning: ", name, "step 10"));
         CHECK(run.latest() == "step-000022");
     }
 }
@@ -197,7 +197,7 @@ TEST_CASE("train: the newest checkpoint is that of the last step, whatever the c
     const auto resume = [](const CopiedRun& run) {
         const Result r = succeeded(
             program({"train", "--out", run.out, "--resume", "auto", "--data", run.text, "--max-iters", "24"}));
-        CHECK_THAT(r.err, ContainsSubstring("step-000020, step 20"));
+        CHECK_THAT(r.err, contains("step-000020, step 20"));
         return read_file(run.out + "/latest/model.safetensors");
     };
     const CopiedRun plain, shifted;
@@ -226,14 +226,14 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
     CHECK(r.err.empty());
     for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens, vocabulary 29",
                              "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
-        CHECK_THAT(r.out, ContainsSubstring(part));
+        CHECK_THAT(r.out, contains(part));
     CHECK_FALSE(fs::exists(out));
     // sizes beyond any machine are reported without trying
     const Result huge =
         succeeded(program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
                           small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size", "2048",
                                  "--batch-size", "2048", "--max-iters", "500000"})));
-    CHECK_THAT(huge.out, ContainsSubstring("parameters   387G") && ContainsSubstring(" years of training steps"));
+    CHECK_THAT(huge.out, contains("parameters   387G", " years of training steps"));
     check_fails(call({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
     for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
                                   Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
@@ -254,12 +254,11 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
     const std::string planned = plan(flags);
     const Result run = succeeded(program(Arguments{"train", "--data", text, "--out", out} + flags));
     INFO(planned);
-    CHECK_THAT(run.err, ContainsSubstring(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
-    CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", context 64\n") &&
-                            ContainsSubstring(" 400 of 512 tokens"));
+    CHECK_THAT(run.err, contains(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
+    CHECK_THAT(planned, contains(run.err.substr(0, run.err.find(';')) + ", context 64\n", " 400 of 512 tokens"));
     // a model for fine-tuning keeps its shape
     CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
-               ContainsSubstring("gpt2, 1 layer, 2 heads, width 16") && ContainsSubstring("parameters   3.71k"));
+               contains("gpt2, 1 layer, 2 heads, width 16", "parameters   3.71k"));
 }
 
 TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]") {

@@ -29,7 +29,7 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     const Result r =
         program(train(folder, small({"--sample-every", "10", "--sample-prompt", "the fox"}) + Arguments{"--json"}));
     const auto lines = json_lines(r);
-    CHECK_THAT(r.err, ContainsSubstring("step 20/20"));  // the progress is where it was
+    CHECK_THAT(r.err, contains("step 20/20"));  // the progress is where it was
     REQUIRE(lines.size() > 8);
     CHECK(lines.front()["event"] == "plan");
     CHECK(lines.back()["event"] == "end");
@@ -96,7 +96,7 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
     const auto steps = of_event(lines, "step");
     CHECK(steps.back()["step"] == end["step"]);  // the last one, whatever --log-every says
     CHECK(json_lines(read_file(folder.path("out/metrics.jsonl"))).back()["step"] == end["step"]);
-    CHECK_THAT(r.err, ContainsSubstring("step " + end["step"].dump() + "/"));
+    CHECK_THAT(r.err, contains("step " + end["step"].dump() + "/"));
 
     const auto again = json_lines(program(flags + Arguments{"--resume", "auto", "--max-iters", end["step"].dump()}));
     CHECK(of_event(again, "step").empty());  // nothing to do
@@ -107,7 +107,7 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
 TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
     const ScratchFolder folder;
     const Result r = ended_with(1, program(train(folder, kSmall + Arguments{"--json"}), "/dev/full"));
-    CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written"));
+    CHECK_THAT(r.err, contains("inkling: stdout: cannot be written"));
     CHECK(fs::exists(folder.path("out/step-000020")));
     CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
 }
@@ -150,8 +150,8 @@ TEST_CASE("train --sample-prompt: each is continued, and those that the model ca
     const ScratchFolder folder;
     const Result r = succeeded(program(train(
         folder, small({"--sample-every", "10"}) + Arguments{"--sample-prompt", "the fox", "--sample-prompt", "over"})));
-    CHECK_THAT(r.err, ContainsSubstring("--- a sample ---\nthe fox") && ContainsSubstring("--- a sample ---\nover"));
-    CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("sample_prompt = [ 'the fox', 'over' ]"));
+    CHECK_THAT(r.err, contains("--- a sample ---\nthe fox", "--- a sample ---\nover"));
+    CHECK_THAT(read_file(folder.path("out/config.toml")), contains("sample_prompt = [ 'the fox', 'over' ]"));
     const ScratchFolder other;
     check_fails(call(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
     CHECK_FALSE(fs::exists(other.path("out")));
@@ -161,7 +161,7 @@ TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
     const ScratchFolder folder;
     const Arguments flags =
         train(folder, small({"--val-fraction", "0", "--log-every", "1000"}) + Arguments{"--overwrite"});
-    CHECK_THAT(program(flags).err, ContainsSubstring("step 20/20  loss "));
+    CHECK_THAT(program(flags).err, contains("step 20/20  loss "));
     Terminal t(flags);
     CHECK(t.wait() == 0);
     const std::string shown = t.rest();
@@ -180,9 +180,9 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     const ordered_json& last = wrong.back();
     CHECK((last["kind"] == "not_finite" && last["skipped"] == true && last["lr"] == 1e6));
     CHECK((last["loss"].is_null() || last["grad_norm"].is_null()));
-    CHECK_THAT(r.err, ContainsSubstring("steps in a row were not finite, the last one step " +
-                                        std::to_string(last["step"].get<int>()) + ": " +
-                                        last["where"].get<std::string>() + ": lower --learning-rate"));
+    CHECK_THAT(r.err,
+               contains("steps in a row were not finite, the last one step " + std::to_string(last["step"].get<int>()) +
+                        ": " + last["where"].get<std::string>() + ": lower --learning-rate"));
 
     const Result low = program(
         train(folder, small({"--max-iters", "90"}) + Arguments{"--overwrite", "--json", "--skip-spikes", "0.2"}));
@@ -192,8 +192,7 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
         CHECK((spike["kind"] == "spike" && spike["skipped"] == true && spike["step"] > 64));
         CHECK(std::max(spike["loss_z"].get<double>(), spike["grad_norm_z"].get<double>()) > 0.2);
     }
-    CHECK_THAT(low.err, ContainsSubstring(": a spike: ") &&
-                            ContainsSubstring(" standard deviations above those before: the step is skipped"));
-    CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("skip_spikes = 0.2"));
+    CHECK_THAT(low.err, contains(": a spike: ", " standard deviations above those before: the step is skipped"));
+    CHECK_THAT(read_file(folder.path("out/config.toml")), contains("skip_spikes = 0.2"));
     check_fails(call(train(folder, small({"--skip-spikes", "-1"}))), 2, "--skip-spikes");
 }

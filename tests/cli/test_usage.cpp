@@ -3,9 +3,7 @@
 
 using namespace inkling::testing;
 
-TEST_CASE("command line: version", "[cli]") {
-    CHECK_THAT(succeeded(call({"--version"})).out, ContainsSubstring("inkling 0."));
-}
+TEST_CASE("command line: version", "[cli]") { CHECK_THAT(succeeded(call({"--version"})).out, contains("inkling 0.")); }
 
 TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
     check_fails(call({"trian"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
@@ -96,7 +94,7 @@ TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "
     const ScratchFolder folder;
     const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--dry-run", "--json"};
     const std::string plan = program(train + small({"--max-iters", "010", "--batch-size", "0010"})).out;
-    CHECK_THAT(plan, ContainsSubstring("\"steps\":10") && ContainsSubstring("\"batch_size\":10"));
+    CHECK_THAT(plan, contains("\"steps\":10", "\"batch_size\":10"));
     check_fails(call(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
 }
 
@@ -117,7 +115,7 @@ TEST_CASE("command line: of a flag that is given twice the last holds, where it 
     CHECK((j["prompt_tokens"] == 3 && j["tokens"] == 2 && j["seed"] == 4));
     const Arguments plan = {"train", "--dry-run", "--n-layer", "5", "--max-iters", "7"};
     const Result last = succeeded(program(plan + Arguments{"--n-layer", "1", "--bias", "--no-bias", "--max-iters=3"}));
-    CHECK_THAT(last.out, ContainsSubstring(" 1 layer,") && ContainsSubstring("3 of "));
+    CHECK_THAT(last.out, contains(" 1 layer,", "3 of "));
     check_fails(call(plan + Arguments{"--n-layer", "none", "--n-layer", "1"}), 2,
                 "--n-layer");  // each must make sense
 }

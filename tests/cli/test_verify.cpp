@@ -45,7 +45,7 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
          {"step-000020: whole, validation loss ", "step-000010: whole", "latest: shows step-000020\n",
           "best: shows step-0000", "text.txt: the one that was trained on\n",
           "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n"})
-        CHECK_THAT(r.out, ContainsSubstring(part));
+        CHECK_THAT(r.out, contains(part));
     const auto lines = json_lines(program({"verify", small_run() + "/", "--json"}));
     const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
     CHECK((newest["whole"] == true && newest["problem"].is_null() && newest["val_loss"].get<double>() > 0));
@@ -67,10 +67,10 @@ TEST_CASE("verify: a run of adapters, beside weights that are kept in any precis
                                 "--sample-every 0 --threads 1")));
         const Result whole = succeeded(program({"verify", out}));
         INFO(whole.out);
-        CHECK_THAT(whole.out, ContainsSubstring("step-000003: whole"));
+        CHECK_THAT(whole.out, contains("step-000003: whole"));
         flip_byte(fs::path(model) / "model.safetensors", fs::file_size(fs::path(model) / "model.safetensors") - 2);
         const Result other = ended_with(5, program({"verify", out}));
-        CHECK_THAT(other.out, ContainsSubstring("its adapters were trained for another model than"));
+        CHECK_THAT(other.out, contains("its adapters were trained for another model than"));
     }
 }
 
@@ -101,8 +101,7 @@ TEST_CASE("verify: files that are missing, cut off, or longer than they were", "
         const auto check = [&](const std::string& how) {
             const Result r = ended_with(5, run.verify({"--no-text"}));
             INFO(name << " " << how);
-            CHECK_THAT(r.out, ContainsSubstring("step-000020: damaged: ") && ContainsSubstring(name) &&
-                                  ContainsSubstring("1 of 2 checkpoints whole"));
+            CHECK_THAT(r.out, contains("step-000020: damaged: ", name, "1 of 2 checkpoints whole"));
         };
         fs::remove(run.file(name));
         check("missing");
@@ -122,8 +121,8 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     const fs::path latest = run.path / "latest";
     const auto check = [&](const std::string& problem) {
         const Result r = ended_with(5, run.verify());
-        CHECK_THAT(r.out, ContainsSubstring("latest: " + problem + ": --resume auto mends it") &&
-                              ContainsSubstring("2 of 2 checkpoints whole; to go on from step-000020"));
+        CHECK_THAT(r.out, contains("latest: " + problem + ": --resume auto mends it",
+                                   "2 of 2 checkpoints whole; to go on from step-000020"));
         fs::remove(latest);
     };
     fs::remove(latest);
@@ -143,35 +142,33 @@ TEST_CASE("verify: a text that has changed, or is not there", "[cli]") {
     succeeded(program({"verify", out}));
     folder.write("text.txt", small_text().replace(600, 1, "z"));
     const Result changed = ended_with(5, program({"verify", out}));
-    CHECK_THAT(changed.out,
-               ContainsSubstring("text.txt: is another text than was trained on: resume with --data") &&
-                   ContainsSubstring("2 of 2 checkpoints whole; to go on from step-000020, give the text"));
+    CHECK_THAT(changed.out, contains("text.txt: is another text than was trained on: resume with --data",
+                                     "2 of 2 checkpoints whole; to go on from step-000020, give the text"));
     succeeded(program({"verify", out, "--no-text"}));
     fs::remove(text);
     const Result gone = succeeded(program({"verify", out}));  // a run may be kept where its text is not
-    CHECK_THAT(gone.out, ContainsSubstring("not checked: there is no " + text + " here: resume with --data"));
+    CHECK_THAT(gone.out, contains("not checked: there is no " + text + " here: resume with --data"));
 }
 
 TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any, and what is no run", "[cli]") {
     const VerifiedRun run;
     const std::string checkpoint = (run.path / "step-000010").string();
     const Result one = succeeded(program({"verify", checkpoint}));
-    CHECK_THAT(one.out,
-               ContainsSubstring("1 of 1 checkpoint whole; to go on from it: inkling train --resume " + checkpoint));
+    CHECK_THAT(one.out, contains("1 of 1 checkpoint whole; to go on from it: inkling train --resume " + checkpoint));
     succeeded(program({"verify", (run.path / "latest").string()}));
 
     append(run.path / "config.toml", "n_layer = [");
     const Result settings = ended_with(5, run.verify());
-    CHECK_THAT(settings.out, ContainsSubstring("config.toml: ") && ContainsSubstring("text.txt: the one"));
+    CHECK_THAT(settings.out, contains("config.toml: ", "text.txt: the one"));
 
     for (const char* name : {"step-000010", "step-000020"}) fs::resize_file(run.path / name / "model.safetensors", 100);
     const Result nothing = ended_with(5, run.verify());
-    CHECK_THAT(nothing.out, ContainsSubstring("latest: shows step-000020, which is not whole\n") &&
-                                ContainsSubstring("0 of 2 checkpoints whole; nothing can be resumed"));
+    CHECK_THAT(nothing.out, contains("latest: shows step-000020, which is not whole\n",
+                                     "0 of 2 checkpoints whole; nothing can be resumed"));
 
     check_fails(call({"verify", run.folder.path()}), 3, "is no run and no checkpoint");
     check_fails(call({"verify", run.folder.path("nowhere")}), 3, "there is no such folder");
     check_fails(call({"verify"}), 2, "run");
     fs::rename(run.path / "step-000010", run.path / "step-000011");
-    CHECK_THAT(run.verify({"--no-text"}).out, ContainsSubstring("step-000011: damaged: "));
+    CHECK_THAT(run.verify({"--no-text"}).out, contains("step-000011: damaged: "));
 }

@@ -108,9 +108,9 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
         CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
     }
     CHECK(shown(marked("\"weight\": 0", "user")) == "user: a | user: b (not learned) | assistant: c");
-    CHECK_THAT(to_line(parsed(marked("\"train\": false")).parts), ContainsSubstring("\"b\",\"weight\":0}"));
+    CHECK_THAT(to_line(parsed(marked("\"train\": false")).parts), contains("\"b\",\"weight\":0}"));
     CHECK(parsed(to_line(parsed(marked("\"train\": false")).parts)).parts[1].learned == false);
-    const auto refusal = [&](const std::string& line) { return ContainsSubstring(line); };
+    const auto refusal = [&](const std::string& line) { return contains(line); };
     CHECK_THROWS_WITH(parsed(marked("\"weight\": 0.5")),
                       refusal("line 1: message 2: \"weight\" must be 0 or 1, or false or true, got 0.5"));
     CHECK_THROWS_WITH(parsed(marked("\"weight\": \"0\"")), refusal("\"weight\" must be 0 or 1"));
@@ -169,12 +169,12 @@ TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
     for (const auto& [line, message] : table) {
         const std::string lines = kConversation + "\r\n\n" + line + "\n" + kConversation;
         INFO(line);
-        CHECK_THROWS_WITH(read_examples(lines), ContainsSubstring("line 3: ") && ContainsSubstring(message));
+        CHECK_THROWS_WITH(read_examples(lines), contains("line 3: ", message));
         const ExampleLines some = read_examples(lines, true);
         CHECK(some.list.size() == 2);
         CHECK(some.list[1].line == 4);
         CHECK(some.bad_lines == 1);
-        CHECK_THAT(some.first_bad_line, ContainsSubstring("line 3: ") && ContainsSubstring(message));
+        CHECK_THAT(some.first_bad_line, contains("line 3: ", message));
     }
 }
 
@@ -193,17 +193,16 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
     CHECK(both.source_of(3) == texts + ": record 2 with text");
     CHECK(both.documents == std::vector<std::string_view>{"a\n", "a\n", "one", "two"});
     CHECK(Corpus(both).documents[3].data() == both.documents[3].data());  // a copy shares the texts
-    CHECK_THROWS_WITH(read_corpus({other}), ContainsSubstring(other + ": line 1: none of \"messages\""));
-    CHECK_THROWS_WITH(
-        read_corpus({other}, {.skip_bad_lines = true}),
-        ContainsSubstring("nothing is left to read: skipped 2 bad lines, such as " + other + ": line 1: "));
+    CHECK_THROWS_WITH(read_corpus({other}), contains(other + ": line 1: none of \"messages\""));
+    CHECK_THROWS_WITH(read_corpus({other}, {.skip_bad_lines = true}),
+                      contains("nothing is left to read: skipped 2 bad lines, such as " + other + ": line 1: "));
     CHECK(read_corpus({other}, {.text_field = "t"}).documents == std::vector<std::string_view>{"a", "b"});
     CHECK_FALSE(read_corpus({plain}).examples);
     CHECK_FALSE(read_corpus({texts}, {.text_field = "text"}).examples);
     CHECK_THROWS_WITH(read_corpus({chats, plain}),
-                      ContainsSubstring(chats + " holds one document a line, and " + plain + " is other text"));
-    CHECK_THROWS_WITH(read_corpus({plain, chats}), ContainsSubstring("give one or the other"));
-    CHECK_THROWS_WITH(read_corpus({bad}), ContainsSubstring(bad + ": line 1: it: not valid JSON"));
+                      contains(chats + " holds one document a line, and " + plain + " is other text"));
+    CHECK_THROWS_WITH(read_corpus({plain, chats}), contains("give one or the other"));
+    CHECK_THROWS_WITH(read_corpus({bad}), contains(bad + ": line 1: it: not valid JSON"));
     const Corpus skipped = read_corpus({bad}, {.skip_bad_lines = true});
     CHECK(skipped.examples->size() == 1);
     CHECK(skipped.bad_lines == 2);
@@ -230,18 +229,16 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     CHECK(list.place_of(list.examples->at(1)) == path + ": record 2");
     const Corpus one = json("\n" + alpaca);
     CHECK(one.place_of(one.examples->at(0)) == path + ": line 2");
-    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + unknown + "]"), ContainsSubstring(path + ": record 2: none of"));
-    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + alpaca), ContainsSubstring(path + ": it: not valid JSON"));
-    CHECK_THROWS_WITH(json(unknown), ContainsSubstring(path + ": line 1: none of"));
+    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + unknown + "]"), contains(path + ": record 2: none of"));
+    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + alpaca), contains(path + ": it: not valid JSON"));
+    CHECK_THROWS_WITH(json(unknown), contains(path + ": line 1: none of"));
     for (const char* const other : {"{\n\"data\": [1]\n}", "[1, 2]", "{}", "no JSON"})
-        CHECK_THROWS_WITH(json(other), (ContainsSubstring(path) && ContainsSubstring("none of")) ||
-                                           ContainsSubstring("it holds no documents"));
+        CHECK_THROWS_WITH(json(other), (contains(path, "none of")) || contains("it holds no documents"));
     // standard input that begins this way
     CHECK(piped("[" + alpaca + "]").examples);
     CHECK(piped("\n" + alpaca).examples);
-    CHECK_THROWS_WITH(piped(unknown + "\n"), ContainsSubstring("standard input: line 1: none of"));
-    CHECK_THROWS_WITH(piped("Title\n" + alpaca + "\n"),
-                      ContainsSubstring("standard input: line 1: it: not valid JSON"));
+    CHECK_THROWS_WITH(piped(unknown + "\n"), contains("standard input: line 1: none of"));
+    CHECK_THROWS_WITH(piped("Title\n" + alpaca + "\n"), contains("standard input: line 1: it: not valid JSON"));
     for (const std::string& text :
          {"{ a brace\n" + unknown, "Such as:\n" + unknown + "\n", std::string("[1]"), std::string("{}\n{}")})
         CHECK_FALSE(piped(text).examples);
@@ -252,15 +249,15 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     CHECK(some.documents == std::vector<std::string_view>{unknown});
     CHECK(some.skipped_list().starts_with("skipped 1 file: 1 JSON of other kinds, such as "));
     folder.write("f/chats.jsonl", unknown);
-    CHECK_THROWS_WITH(read_corpus({folder.path("f")}), ContainsSubstring("chats.jsonl: line 1: none of"));
+    CHECK_THROWS_WITH(read_corpus({folder.path("f")}), contains("chats.jsonl: line 1: none of"));
     // blank files hold nothing
-    CHECK_THROWS_WITH(read_corpus({folder.write("blank.jsonl", "\n \n")}), ContainsSubstring("it holds no documents"));
+    CHECK_THROWS_WITH(read_corpus({folder.write("blank.jsonl", "\n \n")}), contains("it holds no documents"));
 }
 
 TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[data]") {
     const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
     CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
     CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
-                      ContainsSubstring("line 1: \"prompt\" must be a text, got NaN"));
-    CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), ContainsSubstring("\"text\" must be a text, got 1e999"));
+                      contains("line 1: \"prompt\" must be a text, got NaN"));
+    CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), contains("\"text\" must be a text, got 1e999"));
 }

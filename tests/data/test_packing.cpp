@@ -100,5 +100,5 @@ TEST_CASE("packed examples: every row is met once an epoch, by the step alone", 
     CHECK(differ > 0);
     const Made none({1, 1});
     const PackedExamples no_rows(none.dataset(), 0, 2, 16);
-    CHECK_THROWS_WITH(ExampleSampler(no_rows, 3, 7), ContainsSubstring("no document has anything to learn"));
+    CHECK_THROWS_WITH(ExampleSampler(no_rows, 3, 7), contains("no document has anything to learn"));
 }

@@ -126,6 +126,6 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
     for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's
     CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &plain), 100) == random);
     CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 2, &plain), 100) != random);
-    CHECK_THROWS_WITH(make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1), ContainsSubstring("tokenizer"));
+    CHECK_THROWS_WITH(make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1), contains("tokenizer"));
     CHECK_THROWS_AS(make_sampler(SamplerKind::paragraphs, std::span(ids).first(8), 4, 8, 1, &plain), BadInput);
 }

@@ -115,8 +115,7 @@ TEST_CASE("sampler: errors say what to do", "[data]") {
     const auto tokens = positions(12);
     CHECK_THROWS_WITH(
         make_sampler(SamplerKind::random, tokens, 2, 64, 1),
-        ContainsSubstring(
-            "the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
+        contains("the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
     CHECK_THROWS_WITH(named<SamplerKind>("--sampler", "chance"),
                       "--sampler must be one of paragraphs, random, sequential, shuffle, got 'chance'");
     CHECK_THROWS_AS(make_sampler(SamplerKind::random, tokens, 0, 8, 1), Error);

@@ -36,7 +36,7 @@ TEST_CASE("split_tokens: tiny Shakespeare", "[data]") {
 
 TEST_CASE("split_tokens: fractions below 0 and from 1 on are refused", "[data]") {
     const std::vector<std::int32_t> tokens(10);
-    CHECK_THROWS_WITH(split_tokens(tokens, 1), ContainsSubstring("in [0, 1), got 1"));
+    CHECK_THROWS_WITH(split_tokens(tokens, 1), contains("in [0, 1), got 1"));
     CHECK_THROWS_AS(split_tokens(tokens, -0.1), Error);
     CHECK_THROWS_AS(split_tokens(tokens, std::nan("")), Error);
 }

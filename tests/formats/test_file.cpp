@@ -68,18 +68,18 @@ TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
     const fs::path missing = dir.path / "no.txt";
     CHECK(error_of([&] { read_file(missing); }) ==
           fmt::format("cannot read {}: No such file or directory", missing.string()));
-    CHECK_THAT(error_of([&] { read_file(dir.path); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(error_of([&] { MappedFile{missing}; }), ContainsSubstring("No such file"));
-    CHECK_THAT(error_of([&] { MappedFile{dir.path}; }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(error_of([&] { read_file(dir.path); }), contains("Is a directory"));
+    CHECK_THAT(error_of([&] { MappedFile{missing}; }), contains("No such file"));
+    CHECK_THAT(error_of([&] { MappedFile{dir.path}; }), contains("Is a directory"));
     if (::geteuid() != 0) {  // root reads everything
         write_file_atomic(dir.path / "secret", "x");
         fs::permissions(dir.path / "secret", fs::perms::none);
-        CHECK_THAT(error_of([&] { read_file(dir.path / "secret"); }), ContainsSubstring("Permission denied"));
+        CHECK_THAT(error_of([&] { read_file(dir.path / "secret"); }), contains("Permission denied"));
     }
 }
 
 TEST_CASE("file: files without a size beforehand are read to their end", "[data]") {
-    CHECK_THAT(read_file("/proc/self/status"), ContainsSubstring("Pid:"));
+    CHECK_THAT(read_file("/proc/self/status"), contains("Pid:"));
     const MappedFile status("/proc/self/status");
     CHECK(status.size() > 100);
 }
@@ -114,7 +114,7 @@ TEST_CASE("file: each kind has a largest size, which is refused before it is rea
               fmt::format("cannot read {}: it has 1099511627776 bytes: the limit for {} is {} MB", path.string(),
                           kind_name(kind), limit >> 20));
         fs::resize_file(path, limit + 1);
-        CHECK_THAT(error_of([&] { read_file(path, kind); }), ContainsSubstring("the limit for"));
+        CHECK_THAT(error_of([&] { read_file(path, kind); }), contains("the limit for"));
         if (limit > 64 << 20) continue;
         fs::resize_file(path, limit);
         CHECK(read_file(path, kind).size() == limit);
@@ -131,7 +131,7 @@ TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
                                        error_of([&] { is_there(name); }), error_of([&] { is_folder(name); })})
         CHECK(message ==
               fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(name, "x"); }), ContainsSubstring("its name has a NUL byte"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(name, "x"); }), contains("its name has a NUL byte"));
     CHECK(read_file(dir.path / "a") == "another file");
 }
 
@@ -200,20 +200,17 @@ TEST_CASE("file: a full device, a directory and a missing one are named as such"
     const Folder dir;
     CHECK(error_of<Error>([] { write_file_atomic("/dev/full", "x"); }) ==
           "cannot write /dev/full: No space left on device");
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path, "x"); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "", "x"); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "no" / "a", "x"); }),
-               ContainsSubstring("No such file"));
-    CHECK_THAT(error_of<Error>([&] { sync_directory(dir.path / "no"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path, "x"); }), contains("Is a directory"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "", "x"); }), contains("Is a directory"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "no" / "a", "x"); }), contains("No such file"));
+    CHECK_THAT(error_of<Error>([&] { sync_directory(dir.path / "no"); }), contains("No such file"));
     CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / std::string(256, 'n'), "x"); }),
-               ContainsSubstring("File name too long"));
+               contains("File name too long"));
     write_file_atomic(dir.path / "file", "x");
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "file" / "a", "x"); }),
-               ContainsSubstring("Not a directory"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "file" / "a", "x"); }), contains("Not a directory"));
     if (::geteuid() != 0) {  // root writes everywhere
         fs::permissions(dir.path, fs::perms::owner_read | fs::perms::owner_exec);
-        CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "b", "x"); }),
-                   ContainsSubstring("Permission denied"));
+        CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "b", "x"); }), contains("Permission denied"));
         fs::permissions(dir.path, fs::perms::owner_all);
     }
     CHECK(dir.entries() == 1);
@@ -289,7 +286,7 @@ TEST_CASE("file: a writer shows its file only when it commits", "[data]") {
     file.write("cd", 2);
     file.commit();
     CHECK(read_file(path) == "abcd");
-    CHECK_THAT(error_of<Error>([&] { file.write("e", 1); }), ContainsSubstring("cannot write"));
+    CHECK_THAT(error_of<Error>([&] { file.write("e", 1); }), contains("cannot write"));
     CHECK(read_file(path) == "abcd");
 }
 

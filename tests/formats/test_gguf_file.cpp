@@ -189,15 +189,15 @@ TEST_CASE("gguf file: a model in several files is opened by its first", "[format
     };
     const fs::path first = scratch.path("m-00001-of-00002.gguf");
     write(0, "x", x);
-    CHECK_THAT(error_of([&] { GgufFile::open(first); }), ContainsSubstring("m-00002-of-00002.gguf"));
+    CHECK_THAT(error_of([&] { GgufFile::open(first); }), contains("m-00002-of-00002.gguf"));
     write(1, "y", y);
     const GgufFile file = GgufFile::open(first);
     std::vector<float> values(2);
     file.read("y", values.data(), 2);
     CHECK((values == y && file.contains("x")));
     CHECK_THAT(error_of([&] { GgufFile::open(scratch.path("m-00002-of-00002.gguf")); }),
-               ContainsSubstring("is part 2 of a model in 2 files: name the first, *-00001-of-*.gguf"));
+               contains("is part 2 of a model in 2 files: name the first, *-00001-of-*.gguf"));
     fs::rename(first, scratch.path("m.gguf"));
     CHECK_THAT(error_of([&] { GgufFile::open(scratch.path("m.gguf")); }),
-               ContainsSubstring("must be named *-00001-of-00002.gguf"));
+               contains("must be named *-00001-of-00002.gguf"));
 }

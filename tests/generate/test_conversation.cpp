@@ -93,7 +93,7 @@ TEST_CASE("conversation: a full context forgets the oldest turns, but not the sy
     const std::vector<ChatMessage> before = talk.messages();
     std::string one;
     for (int i = 0; i < 100; ++i) one += "One day ";
-    CHECK_THROWS_WITH(talk.ask(one), ContainsSubstring("the context has room for 95"));
+    CHECK_THROWS_WITH(talk.ask(one), contains("the context has room for 95"));
     CHECK(talk.messages() == before);
 }
 

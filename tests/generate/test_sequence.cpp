@@ -209,31 +209,31 @@ TEST_CASE("sequence: of a long text each token counts for the repeat penalty, an
 }
 
 TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
-    CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
+    CHECK_THROWS_WITH(text_of({}, 5, 1), contains("at least one token"));
     Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
-    CHECK_THROWS_WITH(generated(training, Tokens{1}, writing(1, 5)), ContainsSubstring("eval()"));
+    CHECK_THROWS_WITH(generated(training, Tokens{1}, writing(1, 5)), contains("eval()"));
     GenerateOptions options = writing(1, 5);
     options.context_shift = 13;
-    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), ContainsSubstring("at most the context of 12, got 13"));
+    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), contains("at most the context of 12, got 13"));
     options.context_shift = 12;
     options.stop = {"a"};
-    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), ContainsSubstring("need a tokenizer"));
+    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), contains("need a tokenizer"));
     options.stop = {""};
-    CHECK_THROWS_WITH(options.validate(), ContainsSubstring("must not be empty"));
+    CHECK_THROWS_WITH(options.validate(), contains("must not be empty"));
     options = writing(-1, 5);
-    CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--temperature"));
+    CHECK_THROWS_WITH(options.validate(), contains("--temperature"));
     Sequence a(model(), nullptr, writing(1, 5)), b(model(), nullptr, writing(1, 5));
-    CHECK_THROWS_WITH(a.add("text"), ContainsSubstring("needs a tokenizer"));
+    CHECK_THROWS_WITH(a.add("text"), contains("needs a tokenizer"));
     for (Sequence* const w : {&a, &b}) w->add(Tokens{1}), w->next();
     Sequence* const both[] = {&a, &b};
-    CHECK_THROWS_WITH(generate::step(both), ContainsSubstring("texts of one model"));
+    CHECK_THROWS_WITH(generate::step(both), contains("texts of one model"));
 }
 
 TEST_CASE("sequence: a text that cannot be encoded leaves the sequence as it was", "[generate]") {
     const Pieces tokenizer = letters();
     Sequence text(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
     for (Sequence* const w : {&text, &other}) w->add("abc");
-    CHECK_THROWS_WITH(text.add("abX"), ContainsSubstring("byte 2"));
+    CHECK_THROWS_WITH(text.add("abX"), contains("byte 2"));
     CHECK(text.write() == other.write());
 }
 
@@ -559,5 +559,5 @@ TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a
     CHECK(ended.end_logprobs()->id == whole.generated()[0]);
     CHECK(ended.end_logprobs()->logprob == whole.logprobs()[0].logprob);
     Sequence long_prompt = started(nullptr, options, Tokens(model().config.block_size + 1, 1));
-    CHECK_THROWS_WITH(long_prompt.prefill(), ContainsSubstring("in the context"));
+    CHECK_THROWS_WITH(long_prompt.prefill(), contains("in the context"));
 }

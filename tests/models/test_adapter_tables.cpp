@@ -28,10 +28,9 @@ TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and me
             for (std::size_t i = 0; i < z.size(); ++i)
                 CHECK(static_cast<double>(z[i]) == Approx(want[(row.size() - 1) * z.size() + i]).margin(5e-5));
             const ScratchFolder merged;
-            CHECK_THROWS_WITH(models::save_adapter(merged.path(""), *model, *tokenizer),
-                              ContainsSubstring("is read alone"));
+            CHECK_THROWS_WITH(models::save_adapter(merged.path(""), *model, *tokenizer), contains("is read alone"));
             CHECK_THROWS_WITH(models::write_gguf_adapter(merged.path("x"), *model, formats::GgufType::F32, "x"),
-                              ContainsSubstring("is read alone"));
+                              contains("is read alone"));
             model->merge_adapters();  // PEFT changes a tied head with its table; here it is the model before that
             if (!tied) check_logits(*model, numbers, "merged", 5e-5);
             check_logits(*model, numbers, "logits", 5e-5);
@@ -49,12 +48,12 @@ TEST_CASE("adapters of tables: the base's own weights are those of the model", "
         for (const WeightType type : {WeightType::bf16, WeightType::q8_0})  // weights that were rounded on the way
             CHECK_NOTHROW(models::load_model(copy.folder, std::nullopt, {type}));
         copy.change_tensors([&](StoredTensors& all) { all.at(name).values[5] += 0.01f; });
-        CHECK_THAT(copy.refusal(), ContainsSubstring(name + " differs from the model's own"));
+        CHECK_THAT(copy.refusal(), contains(name + " differs from the model's own"));
         copy.change_tensors([&](StoredTensors& all) {
             auto& weight = all.at(name);
             weight.shape[0] -= 1, weight.values.resize(weight.shape[0] * weight.shape[1]);
         });
-        CHECK_THAT(copy.refusal(), ContainsSubstring(name + " has shape (20, 24) where (21, 24) is wanted"));
+        CHECK_THAT(copy.refusal(), contains(name + " has shape (20, 24) where (21, 24) is wanted"));
     }
     const AdapterCopy other("tables");
     other.change_tensors([&](StoredTensors& all) {  // as where the vocabulary has grown, and none was targeted
@@ -62,9 +61,9 @@ TEST_CASE("adapters of tables: the base's own weights are those of the model", "
         all.erase(table + "lora_embedding_B");
         all[table + "weight"] = all[table + "base_layer.weight"];
     });
-    CHECK_THAT(other.refusal(), ContainsSubstring("embed_tokens.lora_embedding_B is missing") &&
-                                    ContainsSubstring("model.layers.0.mlp.up_proj.base_layer.weight is not known") &&
-                                    ContainsSubstring("embed_tokens.weight is not known"));
+    CHECK_THAT(other.refusal(), contains("embed_tokens.lora_embedding_B is missing",
+                                         "model.layers.0.mlp.up_proj.base_layer.weight is not known",
+                                         "embed_tokens.weight is not known"));
 }
 
 TEST_CASE("adapters: names may hold the adapter's own, but not those of several", "[models]") {
@@ -87,7 +86,7 @@ TEST_CASE("adapters: names may hold the adapter's own, but not those of several"
             for (const auto& [name, tensor] : StoredTensors(all))
                 if (name.ends_with(".default.weight")) all[name.substr(0, name.size() - 14) + "other.weight"] = tensor;
         });
-        CHECK_THAT(copy.refusal(), ContainsSubstring("holds several adapters"));
+        CHECK_THAT(copy.refusal(), contains("holds several adapters"));
     }
 }
 
@@ -95,15 +94,14 @@ TEST_CASE("adapters: weights too large to compute with are refused, and other fo
           "[models]") {
     const AdapterCopy huge("llama");
     huge.change([](nlohmann::json& j) { j["lora_alpha"] = 1e300; });
-    CHECK_THAT(huge.refusal(), ContainsSubstring("adapter_config.json: lora_alpha 1e+300 is too large"));
+    CHECK_THAT(huge.refusal(), contains("adapter_config.json: lora_alpha 1e+300 is too large"));
     const AdapterCopy large("llama");
     large.change_tensors([](StoredTensors& all) {
         for (auto& [name, tensor] : all) tensor.values.assign(tensor.values.size(), 1e9f);
     });
-    CHECK_THAT(large.refusal(), ContainsSubstring("adapter_model.safetensors: base_model.model.") &&
-                                    ContainsSubstring("makes weights of up to 8.0e+18"));
+    CHECK_THAT(large.refusal(),
+               contains("adapter_model.safetensors: base_model.model.", "makes weights of up to 8.0e+18"));
     const AdapterCopy pickle("llama");
     fs::rename(pickle.folder / "adapter_model.safetensors", pickle.folder / "adapter_model.bin");
-    CHECK_THAT(pickle.refusal(), ContainsSubstring("holds adapter_model.bin, which is not read") &&
-                                     ContainsSubstring("python3 -c \"import torch"));
+    CHECK_THAT(pickle.refusal(), contains("holds adapter_model.bin, which is not read", "python3 -c \"import torch"));
 }

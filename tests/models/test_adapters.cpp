@@ -157,12 +157,12 @@ TEST_CASE("adapters: targets by the last parts of their names, as few as it take
     CHECK(models::adapter_count(llama, 3, models::adapter_targets(llama, "k_proj")) == 2 * 3 * (32 + 16));
     CHECK(models::adapter_count(gpt2, 2, models::adapter_targets(gpt2, "c_attn")) == 2 * 2 * (32 + 96));
     CHECK_THROWS_WITH(names(llama, "q_proj,q_prj"),
-                      ContainsSubstring("--lora-targets must be all-linear or some of q_proj, k_proj, v_proj, o_proj, "
-                                        "gate_proj, up_proj, down_proj, lm_head, got 'q_prj'"));
-    CHECK_THROWS_WITH(names(gpt2, "lm_head"), ContainsSubstring("got 'lm_head'"));  // it is the token table
-    CHECK_THROWS_WITH(names(gpt2, "proj"), ContainsSubstring("got 'proj'"));        // a part of a part is none
-    CHECK_THROWS_WITH(names(gpt2, "ln_1"), ContainsSubstring("got 'ln_1'"));
-    CHECK_THROWS_WITH(names(gpt2, " , "), ContainsSubstring("--lora-targets must be all-linear or some of"));
+                      contains("--lora-targets must be all-linear or some of q_proj, k_proj, v_proj, o_proj, "
+                               "gate_proj, up_proj, down_proj, lm_head, got 'q_prj'"));
+    CHECK_THROWS_WITH(names(gpt2, "lm_head"), contains("got 'lm_head'"));  // it is the token table
+    CHECK_THROWS_WITH(names(gpt2, "proj"), contains("got 'proj'"));        // a part of a part is none
+    CHECK_THROWS_WITH(names(gpt2, "ln_1"), contains("got 'ln_1'"));
+    CHECK_THROWS_WITH(names(gpt2, " , "), contains("--lora-targets must be all-linear or some of"));
 }
 
 TEST_CASE("adapters: a new one changes nothing, and its first matrix is uniform", "[models]") {
@@ -242,7 +242,7 @@ TEST_CASE("adapters: dropout is of their input, in training alone, and follows t
     CHECK(loss(*some, 1) == loss(*some, 1));
     CHECK(loss(*some, 1) != loss(*some, 2));
     CHECK(loss(*some, 1) != loss(*none, 1));
-    CHECK_THROWS_WITH(some->loss(ids, ids), ContainsSubstring("pass a Generator"));
+    CHECK_THROWS_WITH(some->loss(ids, ids), contains("pass a Generator"));
     some->eval();
     CHECK(some->loss(ids, ids).item() == none->loss(ids, ids).item());
 }
@@ -251,12 +251,12 @@ TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
     CHECK(AdapterOptions{.rank = 4, .alpha = 8}.scale() == 2);
     CHECK(AdapterOptions{.rank = 4, .alpha = 8, .rank_stabilized = true}.scale() == 4);
     Transformer<float> model(adapted_shape("gpt2"));
-    CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), ContainsSubstring("rank of at least 1"));
-    CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), ContainsSubstring("dropout"));
+    CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), contains("rank of at least 1"));
+    CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), contains("dropout"));
     const auto with = adapted(adapted_shape("gpt2"), {.rank = 1});
     const ScratchFolder scratch;
     CHECK_THROWS_WITH(models::save_model(scratch.path(), *with, data::CharTokenizer::from_text("ab")),
-                      ContainsSubstring("has adapters"));
+                      contains("has adapters"));
 }
 
 TEST_CASE("adapters: inference reads packed weights with adapters as the model does", "[models]") {
@@ -299,7 +299,7 @@ TEST_CASE("adapters: keys that would change the result are refused by name, othe
         const AdapterCopy changed("llama");
         changed.change([&, k = key, v = value](json& j) { j[k] = v; });
         INFO(key);
-        CHECK_THAT(changed.refusal(), ContainsSubstring("adapter_config.json: ") && ContainsSubstring(key));
+        CHECK_THAT(changed.refusal(), contains("adapter_config.json: ", key));
     }
     copy.change([](json& j) {
         j["something_new"] = false, j["another"] = json::object(), j["init_lora_weights"] = "gaussian";
@@ -322,10 +322,9 @@ TEST_CASE("adapters: files that do not fit are refused, with all that is wrong",
         all.begin()->second.shape = {2, 80};
         all["base_model.model.other.lora_A.weight"] = {{1}, {0}};
     });
-    CHECK_THAT(tensors.refusal(), ContainsSubstring("adapter_model.safetensors: the adapter does not fit the model") &&
-                                      ContainsSubstring(layer + "B.weight is missing") &&
-                                      ContainsSubstring("has shape (2, 80) where (4, 40) is wanted") &&
-                                      ContainsSubstring("base_model.model.other.lora_A.weight is not known"));
+    CHECK_THAT(tensors.refusal(), contains("adapter_model.safetensors: the adapter does not fit the model",
+                                           layer + "B.weight is missing", "has shape (2, 80) where (4, 40) is wanted",
+                                           "base_model.model.other.lora_A.weight is not known"));
     tensors.change_tensors([&](StoredTensors& all) {
         for (int i = 0; i < 100; ++i) all[fmt::format("base_model.model.one.that.is.not.known.{}", i)] = {{1}, {0}};
     });
@@ -333,20 +332,20 @@ TEST_CASE("adapters: files that do not fit are refused, with all that is wrong",
     CHECK(tensors.refusal().size() < 4200);
     const AdapterCopy rank("llama");
     rank.change([](nlohmann::json& j) { j["r"] = 5; });
-    CHECK_THAT(rank.refusal(), ContainsSubstring("has shape (4, 24) where (5, 24) is wanted"));
+    CHECK_THAT(rank.refusal(), contains("has shape (4, 24) where (5, 24) is wanted"));
     const AdapterCopy infinite("llama");
     infinite.change_tensors([&](StoredTensors& all) { all[layer + "A.weight"].values[3] = INFINITY; });
-    CHECK_THAT(infinite.refusal(), ContainsSubstring(layer + "A.weight holds values that are not finite"));
+    CHECK_THAT(infinite.refusal(), contains(layer + "A.weight holds values that are not finite"));
     const AdapterCopy lost("llama");
     lost.change([](nlohmann::json& j) { j["base_model_name_or_path"] = "meta/nowhere"; });
-    CHECK_THAT(lost.refusal(), ContainsSubstring("the model of this adapter, 'meta/nowhere', is not there"));
+    CHECK_THAT(lost.refusal(), contains("the model of this adapter, 'meta/nowhere', is not there"));
     const AdapterCopy other("qwen3");
     other.change([](nlohmann::json& j) { j["base_model_name_or_path"] = tests_path("reference/gpt2_tiny"); });
-    CHECK_THAT(other.refusal(), ContainsSubstring("is not known"));
+    CHECK_THAT(other.refusal(), contains("is not known"));
     const AdapterCopy half("llama");
     fs::remove(half.folder / "adapter_model.safetensors");
-    CHECK_THAT(half.refusal(), ContainsSubstring("adapter_model.safetensors"));
+    CHECK_THAT(half.refusal(), contains("adapter_model.safetensors"));
     const AdapterCopy broken("llama");
     broken.scratch.write("adapter/adapter_config.json", "[]");
-    CHECK_THAT(broken.refusal(), ContainsSubstring("a JSON object is required"));
+    CHECK_THAT(broken.refusal(), contains("a JSON object is required"));
 }

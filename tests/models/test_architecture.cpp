@@ -17,21 +17,19 @@ TEST_CASE("config: validate names the flag to change", "[models]") {
     };
     CHECK_NOTHROW(Architecture{}.validate());
     CHECK_NOTHROW(with([](auto&) {}).validate());
-    CHECK_THROWS_WITH(with([](auto& c) { c.n_layer = 0; }).validate(),
-                      ContainsSubstring("--n-layer must be at least 1, got 0"));
-    CHECK_THROWS_WITH(with([](auto& c) { c.n_head = 0; }).validate(), ContainsSubstring("--n-head"));
-    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = static_cast<std::size_t>(-1); }).validate(),
-                      ContainsSubstring("--n-embd"));
-    CHECK_THROWS_WITH(with([](auto& c) { c.block_size = 0; }).validate(), ContainsSubstring("--block-size"));
-    CHECK_THROWS_WITH(with([](auto& c) { c.vocab_size = 0; }).validate(), ContainsSubstring("vocabulary"));
-    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = 130; }).validate(), ContainsSubstring("130 and 4"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_layer = 0; }).validate(), contains("--n-layer must be at least 1, got 0"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_head = 0; }).validate(), contains("--n-head"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = static_cast<std::size_t>(-1); }).validate(), contains("--n-embd"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.block_size = 0; }).validate(), contains("--block-size"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.vocab_size = 0; }).validate(), contains("vocabulary"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = 130; }).validate(), contains("130 and 4"));
     CHECK_THROWS_WITH(with([](auto& c) { c.n_kv_head = 2; }).validate(),
-                      ContainsSubstring("--n-kv-head is not for --arch gpt2"));
+                      contains("--n-kv-head is not for --arch gpt2"));
     CHECK_THROWS_WITH(
         models::family("mamba"),
-        ContainsSubstring("--arch must be one of gemma3, gpt-neox, gpt2, llama, nanochat, qwen2, qwen3, got 'mamba'"));
+        contains("--arch must be one of gemma3, gpt-neox, gpt2, llama, nanochat, qwen2, qwen3, got 'mamba'"));
     for (const double p : {-0.1, 1.0, std::nan("")})
-        CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), ContainsSubstring("--dropout"));
+        CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), contains("--dropout"));
 }
 
 TEST_CASE("config: by itself, an Architecture is a model of the default family", "[models]") {
@@ -47,7 +45,7 @@ TEST_CASE("config: parts that a family has no names for are refused where names 
     gated.gated = true;
     for (const Architecture& a : {separate, gated})
         CHECK_THROWS_WITH(models::Transformer<float>(a).parameters(),
-                          ContainsSubstring("gpt2: its files have no name for a part of this architecture"));
+                          contains("gpt2: its files have no name for a part of this architecture"));
 }
 
 TEST_CASE("config: a norm has a bias only where it has a gain and takes the mean away", "[models]") {
@@ -55,7 +53,7 @@ TEST_CASE("config: a norm has a bias only where it has a gain and takes the mean
     no_gain.norm_gain = false;
     rms.norm = models::NormKind::rms;
     for (Architecture a : {no_gain, rms}) {
-        CHECK_THROWS_WITH(a.validate(), ContainsSubstring("norm_bias needs norm_gain, and NormKind::layer"));
+        CHECK_THROWS_WITH(a.validate(), contains("norm_bias needs norm_gain, and NormKind::layer"));
         a.norm_bias = false;
         CHECK_NOTHROW(a.validate());
     }

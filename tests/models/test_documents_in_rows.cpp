@@ -155,7 +155,7 @@ TEST_CASE("documents in rows: recomputed activations change nothing, and begins 
     wrong(0, 5) = 3;
     Generator random{4, 0};
     CHECK_THROWS_WITH(model.loss(rows.ids, rows.targets, &random, wrong),
-                      ContainsSubstring("position 5 of row 0 is where its document begins"));
+                      contains("position 5 of row 0 is where its document begins"));
     CHECK_THROWS_WITH(model.loss(rows.ids, rows.targets, &random, IdArray({1, kContext}, 0)),
-                      ContainsSubstring("begins must be (B, T)"));
+                      contains("begins must be (B, T)"));
 }

@@ -341,13 +341,13 @@ TEST_CASE("gguf models: where a name is wrong, the message says what there is", 
     const std::string missing = scratch.path("none.gguf");
     CHECK(error_of([&] { models::find_model(missing); }) == missing + ": there is no such file");
     scratch.write("notes.txt", "text");
-    CHECK_THAT(error_of([&] { models::find_model(scratch.path("notes.txt")); }), ContainsSubstring("nor a GGUF file"));
+    CHECK_THAT(error_of([&] { models::find_model(scratch.path("notes.txt")); }), contains("nor a GGUF file"));
     scratch.write("m.gguf", "text");
     CHECK(error_of([&] { models::load_model(models::find_model(scratch.path("m.gguf"))); }) ==
           scratch.path("m.gguf") + ": not a GGUF file: it does not begin with GGUF");
     CHECK_THAT(error_of([&] { models::find_model(scratch.path()); }),
-               ContainsSubstring("neither a model folder (no config.json) nor a run with a checkpoint: name a file "
-                                 "that it holds, such as " +
-                                 scratch.path("m.gguf")));
+               contains("neither a model folder (no config.json) nor a run with a checkpoint: name a file "
+                        "that it holds, such as " +
+                        scratch.path("m.gguf")));
     CHECK(models::holds_model(scratch.path("m.gguf")));
 }

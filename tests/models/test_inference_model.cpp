@@ -177,13 +177,13 @@ TEST_CASE("inference: a prompt at once has the bits of the forward pass, and a c
     const auto model = made(gpt2(true));
     KvCache cache(model->config);
     const HiddenOptions<float> options{.cache = &cache};
-    CHECK_THROWS_WITH(model->hidden(IdArray({1, 2}, 0), options), ContainsSubstring("without a gradient"));
+    CHECK_THROWS_WITH(model->hidden(IdArray({1, 2}, 0), options), contains("without a gradient"));
     const NoGrad no_grad;
-    CHECK_THROWS_WITH(model->hidden(IdArray({2, 2}, 0), options), ContainsSubstring("for one text"));
-    CHECK_THROWS_WITH(model->hidden(IdArray({1, 25}, 0), options), ContainsSubstring("the context of 24"));
+    CHECK_THROWS_WITH(model->hidden(IdArray({2, 2}, 0), options), contains("for one text"));
+    CHECK_THROWS_WITH(model->hidden(IdArray({1, 25}, 0), options), contains("the context of 24"));
     CHECK(cache.length() == 0);
     CHECK_THROWS_WITH(KvCache(model->config).append(0, Tensor<double>(), Tensor<double>()),
-                      ContainsSubstring("must be float32"));
+                      contains("must be float32"));
 }
 
 TEST_CASE("inference: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
@@ -374,10 +374,10 @@ TEST_CASE("inference: mismatched arguments are refused", "[models]") {
     const auto model = made(gpt2(true));
     const InferenceModel inference(*model);
     KvCache cache(model->config);
-    CHECK_THROWS_WITH(prefill(inference, cache, {}), ContainsSubstring("1 token to the context of 24"));
-    CHECK_THROWS_WITH(prefill(inference, cache, some_tokens(25)), ContainsSubstring("got 25 after 0"));
-    CHECK_THROWS_WITH(step(inference, cache, 37), ContainsSubstring("below the vocabulary of 37"));
-    CHECK_THROWS_WITH(step(inference, cache, -1), ContainsSubstring("got -1"));
+    CHECK_THROWS_WITH(prefill(inference, cache, {}), contains("1 token to the context of 24"));
+    CHECK_THROWS_WITH(prefill(inference, cache, some_tokens(25)), contains("got 25 after 0"));
+    CHECK_THROWS_WITH(step(inference, cache, 37), contains("below the vocabulary of 37"));
+    CHECK_THROWS_WITH(step(inference, cache, -1), contains("got -1"));
     prefill(inference, cache, some_tokens(24));
-    CHECK_THROWS_WITH(step(inference, cache, 1), ContainsSubstring("got 1 after 24"));
+    CHECK_THROWS_WITH(step(inference, cache, 1), contains("got 1 after 24"));
 }

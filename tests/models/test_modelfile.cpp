@@ -56,7 +56,7 @@ TEST_CASE("modelfile: a template that Go's cannot do is refused", "[models]") {
     const auto refusal = [](const std::string& jinja) { return error_of([&] { modelfile_of(jinja); }); };
     const std::string counted =
         "{% for m in messages %}{{ loop.index ~ '<|im_start|>' + m['content'] + '<|im_end|>' }}{% endfor %}";
-    CHECK_THAT(refusal(counted), ContainsSubstring("--modelfile: the chat template cannot be written for Ollama"));
+    CHECK_THAT(refusal(counted), contains("--modelfile: the chat template cannot be written for Ollama"));
     const std::string braces = "{{ '{{' }}" + std::string(models::kChatMl);
-    CHECK_THAT(refusal(braces), ContainsSubstring("it has {{"));
+    CHECK_THAT(refusal(braces), contains("it has {{"));
 }

@@ -53,7 +53,7 @@ TEST_CASE("weight files: shards are one set of weights", "[models]") {
     std::size_t tensors = 0;
     files.each([&](const models::WeightInfo& info) { tensors += files.contains(info.name); });
     CHECK(tensors == 28);
-    CHECK_THROWS_WITH(files.info("none"), ContainsSubstring("none is missing"));
+    CHECK_THROWS_WITH(files.info("none"), contains("none is missing"));
     CHECK(files.bytes() == 4 * folder.model.parameter_count());
     models::save_model(folder.path(), folder.model, folder.tokenizer);  // a whole file beside the index is preferred
     folder.write_index({});
@@ -64,7 +64,7 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
     const Sharded folder;
     const auto refuses = [&](const std::function<void(json&)>& change, const std::string& text) {
         const std::string message = folder.refusal_with(change);
-        CHECK_THAT(message, ContainsSubstring(text));
+        CHECK_THAT(message, contains(text));
         CHECK(message.find('\n') == std::string::npos);
     };
     refuses([](json& j) { j["weight_map"][kName] = "gone.safetensors"; }, folder.path("gone.safetensors").string());
@@ -80,11 +80,11 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
     refuses([](json& j) { j = json::array(); }, "an object with a weight_map is required");
     refuses([](json& j) { j["weight_map"] = json::array(); }, "an object with a weight_map is required");
     folder.scratch.write("model.safetensors.index.json", "{\"weight_map\": ");
-    CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors.index.json"));
+    CHECK_THAT(folder.refusal(), contains("model.safetensors.index.json"));
     folder.write_index(folder.index);
     const std::string shard = formats::read_file(folder.path(Sharded::file(1)));
     folder.scratch.write(Sharded::file(1), shard.substr(0, shard.size() - 5));
-    CHECK_THAT(folder.refusal(), ContainsSubstring(Sharded::file(1)));
+    CHECK_THAT(folder.refusal(), contains(Sharded::file(1)));
 }
 
 TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are refused by name", "[models]") {

@@ -194,5 +194,5 @@ TEST_CASE("flat parameters: two backward calls add up to one of twice the cotang
 
 TEST_CASE("flat parameters: a name used twice is refused", "[nn]") {
     Twice module({1, 0});
-    CHECK_THROWS_WITH(nn::FlatParameters<double>(module), ContainsSubstring("every name must be unique"));
+    CHECK_THROWS_WITH(nn::FlatParameters<double>(module), contains("every name must be unique"));
 }

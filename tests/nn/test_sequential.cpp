@@ -52,7 +52,7 @@ TEST_CASE("sequential: functions of one's own, layers inside layers, and dropout
     net.add(nn::Linear<double>(random, 4, 4));
     CHECK(net.parameters()[0].first == "2.weight");
     const auto x = Tensor<double>::ones({3, 4});
-    CHECK_THROWS_WITH(net.forward(x), ContainsSubstring("Dropout"));
+    CHECK_THROWS_WITH(net.forward(x), contains("Dropout"));
     Generator a{7, 0}, b{7, 0};
     const Tensor<double> y = net.forward(x, &a);
     CHECK(a.next_stream == 1);

@@ -104,11 +104,11 @@ TEST_CASE("adapter runs: another base model is told from the one that they were 
     const fs::path newest = folder.checkpoints().front(), other = base.write("other", 4);
     Run wrong(o, letters(600), base.from(newest, other));
     CHECK_THROWS_AS(wrong.resume(newest), train::Mismatch);
-    CHECK_THROWS_WITH(wrong.resume(newest), ContainsSubstring("its adapters were trained for another model"));
+    CHECK_THROWS_WITH(wrong.resume(newest), contains("its adapters were trained for another model"));
     Run right(o, letters(600), base.from(newest, base.folder));
     CHECK(right.resume(newest).empty());
     // with --force, the next checkpoint belongs to the loaded model
-    CHECK_THAT(wrong.resume(newest, true), ContainsSubstring("another model"));
+    CHECK_THAT(wrong.resume(newest, true), contains("another model"));
     CHECK(wrong.state().base_fingerprint == train::base_fingerprint(*wrong.model));
     CHECK(wrong.state().base_fingerprint != right.state().base_fingerprint);
     // the fingerprint is the same with any number of threads, and does not depend on the adapters
@@ -125,7 +125,7 @@ TEST_CASE("adapter runs: another base model is told from the one that they were 
     j["lora_alpha"] = 7;
     formats::write_file_atomic(config, j.dump());
     Run again(o, letters(600), base.from(newest, base.folder));
-    CHECK_THROWS_WITH(again.resume(newest), ContainsSubstring("adapter_config.json or tokenizer.json beside it"));
+    CHECK_THROWS_WITH(again.resume(newest), contains("adapter_config.json or tokenizer.json beside it"));
 }
 
 TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {

@@ -56,8 +56,8 @@ TEST_CASE("anomalies: the layer and the op in which a value overflows are named"
         const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
         INFO(up);
         CHECK(up.starts_with("layer 1, MLP: linear: the first value that is not finite is "));
-        CHECK_THAT(up, (ContainsSubstring("inf at (") || ContainsSubstring("nan at (")) &&  // as the sum is ordered
-                           ContainsSubstring(" of (4, 8, 64); its inputs are at most "));
+        CHECK_THAT(up, (contains("inf at (") || contains("nan at (")) &&  // as the sum is ordered
+                           contains(" of (4, 8, 64); its inputs are at most "));
     }
     const std::string scores =
         anomaly_after([](Model& m) { multiply(m.layers[0][Part::query_key_value].weight, 1e25f); });
@@ -89,10 +89,9 @@ TEST_CASE("anomalies: gradients that are not finite while the loss is are told w
     const std::string backward = anomaly_after(damage);
     INFO(backward);
     CHECK(backward.starts_with("layer 0, MLP: backward of linear: the first gradient that is not finite is "));
-    CHECK_THAT(backward, ContainsSubstring(" of (16, 64), of input 1; the gradient of its output is at most "));
+    CHECK_THAT(backward, contains(" of (16, 64), of input 1; the gradient of its output is at most "));
     const std::string norm = anomaly_after([](models::Transformer<float>& m) { make_gradients_huge(m); });
-    CHECK_THAT(norm, ContainsSubstring("the norm of the gradients is not: the largest is ") &&
-                         ContainsSubstring("of transformer.wte.weight"));
+    CHECK_THAT(norm, contains("the norm of the gradients is not: the largest is ", "of transformer.wte.weight"));
 }
 
 TEST_CASE("anomalies: blocks that are run again in backward are searched, too", "[train]") {
@@ -225,6 +224,6 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
     save();
     const std::string good = formats::read_file(scratch.path("model.safetensors"));
     run.model->layers[0][Part::up].weight.value_in_place().data()[7] = std::nanf("");
-    CHECK_THROWS_WITH(save(), ContainsSubstring("transformer.h.0.mlp.c_fc.weight") && ContainsSubstring("not finite"));
+    CHECK_THROWS_WITH(save(), contains("transformer.h.0.mlp.c_fc.weight", "not finite"));
     CHECK(formats::read_file(scratch.path("model.safetensors")) == good);
 }

@@ -164,8 +164,8 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
                 INFO(std::strerror(error) << ", call " << n << ": " << failed_call << ": " << message);
                 if (calls < n) break;
                 if (!untidy) {
-                    CHECK_THAT(message, ContainsSubstring(scratch.path()) && ContainsSubstring(std::strerror(error)) &&
-                                            ContainsSubstring(" is intact: continue from it with --resume auto"));
+                    CHECK_THAT(message, contains(scratch.path(), std::strerror(error),
+                                                 " is intact: continue from it with --resume auto"));
                 }
                 CHECK(newest_whole(scratch.path()) >= 3);
                 check_links(scratch.path());

@@ -77,8 +77,7 @@ TEST_CASE("estimate: a model that cannot fit is refused before it is built, and 
                                                {2, 64, 1'000'000'000}}) {
         o.n_layer = layers, o.n_embd = width, o.batch_size = batch;
         CHECK_THROWS_WITH(train::check_memory(o, o.model_config(100), 1e6),
-                          ContainsSubstring("out of memory: this run needs about ") &&
-                              ContainsSubstring("B are free") && ContainsSubstring("choose a smaller model"));
+                          contains("out of memory: this run needs about ", "B are free", "choose a smaller model"));
         CHECK(memory_in_use() < before + (std::size_t{500} << 20));
     }
 }

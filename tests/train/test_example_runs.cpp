@@ -110,17 +110,17 @@ TEST_CASE("examples: conversations that cannot be are named", "[train]") {
     const models::LoadedModel loaded = chat_stories();
     const std::vector<Example> silent{{ExampleShape::messages, {{"user", "One day"}}, 7}};
     CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions),
-                      ContainsSubstring("a.jsonl: line 7: it has no message of the assistant"));
+                      contains("a.jsonl: line 7: it has no message of the assistant"));
     CHECK_NOTHROW(encoded(silent, *loaded.tokenizer, LossOn::all));
     std::vector<Example> marked = questions(1);
     marked[0].marked = true;
     CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::all),
-                      ContainsSubstring("line 1: a message is marked not to be learned, and --loss-on all"));
+                      contains("line 1: a message is marked not to be learned, and --loss-on all"));
     marked[0].parts[1].learned = false;
     CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::completions),
-                      ContainsSubstring("it has no message of the assistant that is learned"));
+                      contains("it has no message of the assistant that is learned"));
     const auto bare = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
-    CHECK_THROWS_WITH(encoded(silent, *bare), ContainsSubstring("line 7: conversations need a chat template"));
+    CHECK_THROWS_WITH(encoded(silent, *bare), contains("line 7: conversations need a chat template"));
 }
 
 TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[train]") {
@@ -152,14 +152,14 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     CHECK(again.model->config.end_tokens == loaded.model->config.end_tokens);
     models::LoadedModel letters_only{nullptr,
                                      std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text("ab"))};
-    CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), ContainsSubstring("--tokenizer bpe"));
+    CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), contains("--tokenizer bpe"));
 }
 
 TEST_CASE("examples: a sample in the middle of a run answers a question that is new", "[train]") {
     ExampleRun run(ExampleRun::options());
     const auto question = train::question_of(run.loop);
     const std::string prompt = run.loaded.tokenizer->decode(question);
-    CHECK_THAT(prompt, ContainsSubstring("What is "));
+    CHECK_THAT(prompt, contains("What is "));
     CHECK(prompt.ends_with("assistant\n"));
     const std::vector<train::Sample> samples = train::write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
     REQUIRE(samples.size() == 2);

@@ -153,7 +153,7 @@ TEST_CASE("training: the gradient that is applied is no longer than the clip", "
 }
 
 TEST_CASE("training: a text that is too short is refused as bad input", "[train]") {
-    CHECK_THROWS_WITH(Run(small_options(), "abcdefgh"), ContainsSubstring("--block-size"));
+    CHECK_THROWS_WITH(Run(small_options(), "abcdefgh"), contains("--block-size"));
     CHECK_THROWS_AS(Run(small_options(), "abcdefgh"), BadInput);
     CHECK_THROWS_AS(Run(small_options(), letters(10)), BadInput);  // one token for validation
     train::TrainOptions sampled = small_options();

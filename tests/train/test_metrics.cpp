@@ -95,5 +95,5 @@ TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no
 
 TEST_CASE("metrics: a file that cannot be written is an error that names it", "[train]") {
     const testing::ScratchFolder folder;
-    CHECK_THROWS_WITH(MetricsFile(folder.path("nowhere/metrics.jsonl"), 0), ContainsSubstring("nowhere/metrics.jsonl"));
+    CHECK_THROWS_WITH(MetricsFile(folder.path("nowhere/metrics.jsonl"), 0), contains("nowhere/metrics.jsonl"));
 }

@@ -192,7 +192,7 @@ TEST_CASE("processes: a step that is not finite in one of them is refused by all
         if (all.first()) CHECK_IN_THREAD(same_bits(run.weights(), before));
     });
     CHECK(said[0] == said[1]);
-    CHECK_THAT(said[0], ContainsSubstring("is not finite already"));
+    CHECK_THAT(said[0], contains("is not finite already"));
 }
 
 TEST_CASE("processes: one that is asked to stop stops all after the same step", "[train][processes]") {

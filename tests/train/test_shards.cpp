@@ -121,10 +121,10 @@ TEST_CASE("shards: numbers that make no sense are refused", "[train][shards]") {
     train::TrainOptions o = small_options();
     for (const std::size_t shards : {0u, 3u, 8192u}) {
         o.shards = shards;
-        CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--shards must be a power of two"));
+        CHECK_THROWS_WITH(o.validate(), contains("--shards must be a power of two"));
     }
     o.shards = 8;  // of 4 rows
-    CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--batch-size must be a multiple of --shards"));
+    CHECK_THROWS_WITH(o.validate(), contains("--batch-size must be a multiple of --shards"));
     o.batch_size = 16;
     o.validate();
     CHECK(o.rows_per_shard() == 2);

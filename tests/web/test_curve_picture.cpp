@@ -104,7 +104,7 @@ TEST_CASE("curve picture: SVG and PNG are whole", "[report]") {
     const std::string text = svg->finish();
     CHECK(text.starts_with("<svg xmlns="));
     CHECK(text.ends_with("</svg>\n"));
-    CHECK_THAT(text, ContainsSubstring("<title>a &lt; b</title>") && ContainsSubstring("&lt;y&gt;"));
+    CHECK_THAT(text, contains("<title>a &lt; b</title>", "&lt;y&gt;"));
     CHECK(text.find("nan") == std::string::npos);
     CHECK(text.size() < 20'000);
     draw_curves(*png, {curve(500)});

@@ -133,7 +133,7 @@ TEST_CASE("http: what a request says", "[serve]") {
     CHECK(request.header("x") == "a\tb");
     CHECK(request.header("y").empty());
     CHECK_NOTHROW(read("POST / HTTP/1.1\r\nContent-Encoding: Identity\r\n"));
-    const auto refused = [&](const char* what) { return ContainsSubstring(what); };
+    const auto refused = [&](const char* what) { return contains(what); };
     CHECK_THROWS_WITH(read("GET / HTTP/1.1\r\nA: \x7F\r\n"), refused("bad value"));
     CHECK_THROWS_WITH(read("GET / HTTP/1.1\r\nA : b\r\n"), refused("bad field"));
     CHECK_THROWS_WITH(read("GET / HTTP/1.1\r\nA\r\n"), refused("bad field"));

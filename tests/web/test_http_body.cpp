@@ -121,16 +121,16 @@ TEST_CASE("http bodies: a client of HTTP/1.0 gets no chunks, and one answer a co
         const std::string stream = whole(std::string("GET /stream HTTP/1.0\r\n") + headers + "\r\n");
         CHECK(stream.starts_with("HTTP/1.1 200"));
         CHECK(stream.ends_with("\r\n\r\ndata: a\n\ndata: b\n\n"));
-        CHECK_THAT(stream, !ContainsSubstring("chunked") && ContainsSubstring("\r\nConnection: close\r\n"));
+        CHECK_THAT(stream, !contains("chunked") && contains("\r\nConnection: close\r\n"));
         const std::string plain = whole(std::string("POST /echo HTTP/1.0\r\n") + headers +
                                         "Content-Length: 2\r\n\r\nab" + "GET /open HTTP/1.0\r\n\r\n");
         CHECK(plain.ends_with("\r\n\r\nab"));
-        CHECK_THAT(plain, ContainsSubstring("Content-Length: 2\r\n"));
+        CHECK_THAT(plain, contains("Content-Length: 2\r\n"));
     }
     const std::string expecting = whole("POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab");
     CHECK(expecting.starts_with("HTTP/1.1 200"));  // it knows no 100 either
     CHECK(whole("GET /nothing HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404"));
     const std::string chunks = whole("GET /stream HTTP/1.1\r\nConnection: close\r\n\r\n");
-    CHECK_THAT(chunks, ContainsSubstring("\r\nTransfer-Encoding: chunked\r\n"));
+    CHECK_THAT(chunks, contains("\r\nTransfer-Encoding: chunked\r\n"));
     CHECK(chunks.ends_with("\r\n0\r\n\r\n"));
 }

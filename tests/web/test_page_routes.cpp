@@ -42,7 +42,7 @@ TEST_CASE("page routes: runs are listed, the best first, and shown one by one", 
     const Pages pages;
     const Answer list = pages.get("/runs"), data = pages.get("/api/runs");
     CHECK(list.status == 200);
-    CHECK_THAT(list.head, ContainsSubstring("text/html"));
+    CHECK_THAT(list.head, contains("text/html"));
     const json runs = data.json()["runs"];
     REQUIRE(runs.size() == 2);
     CHECK(runs[0]["name"] == "a <b> & %41");
@@ -56,7 +56,7 @@ TEST_CASE("page routes: runs are listed, the best first, and shown one by one", 
     const Answer heads = ask(pages.server.port(), "POST", "/api/runs/worse/heads", "{}");
     CHECK(heads.status == 200);
     CHECK(heads.json()["heads"].is_null());  // no checkpoint
-    CHECK_THAT(pages.get("/").body, ContainsSubstring("/pages/play.js"));
+    CHECK_THAT(pages.get("/").body, contains("/pages/play.js"));
 }
 
 TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]") {

@@ -73,9 +73,9 @@ TEST_CASE("pages: a served page names its parts, which are there", "[report]") {
                 const auto asset = web::asset(name);
                 REQUIRE(asset);
                 CHECK_FALSE(asset->text.empty());
-                CHECK_THAT(asset->type, ContainsSubstring(name.ends_with(".css")  ? "css"
-                                                          : name.ends_with(".js") ? "javascript"
-                                                                                  : "svg"));
+                CHECK_THAT(asset->type, contains(name.ends_with(".css")  ? "css"
+                                                 : name.ends_with(".js") ? "javascript"
+                                                                         : "svg"));
                 ++parts;
             }
         }

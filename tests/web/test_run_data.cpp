@@ -57,7 +57,7 @@ TEST_CASE("run data: a line that is still being written waits, one that is no JS
     CHECK(data["metrics"]["step"] == ordered_json({1, 2, 3}));
     CHECK(data["metrics"]["loss"] == ordered_json({2.5, nullptr, 2.25}));  // NaN, as Python writes it, is no number
     REQUIRE(data["notes"].size() == 1);
-    CHECK_THAT(data["notes"][0].get<std::string>(), ContainsSubstring("metrics.jsonl: 2 lines are no JSON"));
+    CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: 2 lines are no JSON"));
     run.append("metrics.jsonl", "ss\": 2.0}\n");
     const ordered_json more = run_data(run.path, {.cursor = data["cursor"], .max_points = 100});
     CHECK(more["metrics"]["step"] == ordered_json({4}));
@@ -107,7 +107,7 @@ TEST_CASE("run data: a long run shows some steps, every evaluation and the last 
 
 TEST_CASE("run data: a folder without a run is refused, and damage in a run is noted", "[report]") {
     const RunFiles run;
-    CHECK_THROWS_WITH(run_data(run.path + "/none"), ContainsSubstring("there is no such folder"));
+    CHECK_THROWS_WITH(run_data(run.path + "/none"), contains("there is no such folder"));
     CHECK_THROWS_AS(run_data(run.path), BadInput);  // no metrics.jsonl
     run.metrics(falling(2));
     run.write("config.toml", "n_layer = \"two\"\n");
@@ -116,8 +116,8 @@ TEST_CASE("run data: a folder without a run is refused, and damage in a run is n
     CHECK(data["settings"].is_null());
     CHECK(data["card"].is_null());
     REQUIRE(data["notes"].size() == 2);
-    CHECK_THAT(data["notes"][0].get<std::string>(), ContainsSubstring("n_layer"));
-    CHECK_THAT(data["notes"][1].get<std::string>(), ContainsSubstring("run.json"));
+    CHECK_THAT(data["notes"][0].get<std::string>(), contains("n_layer"));
+    CHECK_THAT(data["notes"][1].get<std::string>(), contains("run.json"));
 }
 
 TEST_CASE("run data: the best run comes first, one without an evaluation last", "[report]") {

@@ -47,7 +47,7 @@ TEST_CASE("scheduler: a prompt ends with its client, or with the server, before 
     ScheduledPrompt patient([](std::size_t) { return false; });
     scheduler.add(patient.texts);
     CHECK(patient.texts->wait()->tokens == 1);
-    CHECK_THAT(metrics.text(0), ContainsSubstring("inkling_prompt_tokens_total 5\n"));
+    CHECK_THAT(metrics.text(0), contains("inkling_prompt_tokens_total 5\n"));
 
     ScheduledPrompt last([&](std::size_t times) {
         if (times == 1) scheduler.stop();

@@ -146,7 +146,7 @@ TEST_CASE("byte pairs: bytes without an id", "[data][bpe]") {
     bytes['a'] = 0;
     const BytePairs p(bytes, {});
     Ids ids;
-    CHECK_THROWS_WITH(p.append_short("ab", ids), ContainsSubstring("the byte 0x62 is not in the vocabulary"));
+    CHECK_THROWS_WITH(p.append_short("ab", ids), contains("the byte 0x62 is not in the vocabulary"));
     CHECK_THROWS_AS(p.append_long("ab", ids), BadInput);
     CHECK_THROWS_AS(p.append_long("aaaaaaab", ids, nullptr, 4), BadInput);
 }

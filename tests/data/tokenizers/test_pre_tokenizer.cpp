@@ -155,8 +155,7 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     const PreTokenizerSpec spec = splits({{R"((?:\p{L}|\p{L})*\p{N})"}});
     std::string words;
     for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
-    CHECK_THROWS_WITH(pieces_of(words, spec),
-                      ContainsSubstring("the pattern cannot split this text: it takes more than"));
+    CHECK_THROWS_WITH(pieces_of(words, spec), contains("the pattern cannot split this text: it takes more than"));
     CHECK(pieces_of("ab1 c", spec) == Pieces{"ab", "1", " c"});
     // the budget belongs to a text, not to a scan: the rest of one text's budget does not go to the next
     const PreTokenizer pre(spec);

@@ -41,7 +41,7 @@ TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
     CHECK(to_string({5}) == "(5,)");
     CHECK(to_string({2, 3}) == "(2, 3)");
     CHECK(fmt::format("{}", Shape{2, 3}) == "(2, 3)");
-    CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), ContainsSubstring("too large"));
+    CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), contains("too large"));
 }
 
 TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative ones, are refused", "[engine]") {
@@ -50,17 +50,17 @@ TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative o
                            {one << 62, 4},    {0, one << 62, 4},      {one << 62, 4, 0}};
     for (const Shape& shape : large) {
         INFO(to_string(shape));
-        CHECK_THROWS_WITH(Array<float>(shape), ContainsSubstring("is too large"));
-        CHECK_THROWS_WITH(Array<double>(shape, 0.0), ContainsSubstring("is too large"));
-        CHECK_THROWS_WITH(Tensor<float>::zeros(shape), ContainsSubstring("is too large"));
+        CHECK_THROWS_WITH(Array<float>(shape), contains("is too large"));
+        CHECK_THROWS_WITH(Array<double>(shape, 0.0), contains("is too large"));
+        CHECK_THROWS_WITH(Tensor<float>::zeros(shape), contains("is too large"));
         CHECK_THROWS_WITH(reshape(Tensor<float>(Array<float>({2}, 0.0f)), OpenShape(shape)),
-                          ContainsSubstring("too large") || ContainsSubstring("must stay 2"));
+                          contains("too large") || contains("must stay 2"));
     }
     CHECK_THROWS_AS(Array<float>({one << 57}), OutOfMemory);
-    CHECK_THROWS_WITH(size_of({minus}), ContainsSubstring("sizes of at least 0 are required, got shape (-1,)"));
-    CHECK_THROWS_WITH(Array<float>({0, minus}), ContainsSubstring("got shape (0, -1)"));
+    CHECK_THROWS_WITH(size_of({minus}), contains("sizes of at least 0 are required, got shape (-1,)"));
+    CHECK_THROWS_WITH(Array<float>({0, minus}), contains("got shape (0, -1)"));
     Generator random{1, 0};
-    CHECK_THROWS_WITH(nn::Linear<float>(random, one << 31, one << 31), ContainsSubstring("is too large"));
+    CHECK_THROWS_WITH(nn::Linear<float>(random, one << 31, one << 31), contains("is too large"));
     CHECK(Array<float>({0, one << 62}).size() == 0);
 }
 
@@ -80,9 +80,9 @@ TEST_CASE("array: shapes have room for 16 axes, and no more", "[engine]") {
     CHECK(most.size() == 6);
     sizes[7] = 5;
     CHECK(most.broadcasted(sizes).size() == 30);
-    CHECK_THROWS_WITH(most.broadcasted(Shape(17, 1)), ContainsSubstring("at most 16 axes"));
-    CHECK_THROWS_WITH(most.reshaped(Shape(17, 1)), ContainsSubstring("at most 16 axes"));
-    CHECK_THROWS_WITH(Shape(17, 1), ContainsSubstring("at most 16 axes are possible, got 17"));
+    CHECK_THROWS_WITH(most.broadcasted(Shape(17, 1)), contains("at most 16 axes"));
+    CHECK_THROWS_WITH(most.reshaped(Shape(17, 1)), contains("at most 16 axes"));
+    CHECK_THROWS_WITH(Shape(17, 1), contains("at most 16 axes are possible, got 17"));
 }
 
 TEST_CASE("array: axes count from either end", "[engine]") {
@@ -90,8 +90,8 @@ TEST_CASE("array: axes count from either end", "[engine]") {
     CHECK(normalize_axis("op", -1, 3) == 2);
     CHECK(normalize_axis("op", -3, 3) == 0);
     CHECK(counting({2, 5}).dim(-1) == 5);
-    CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), ContainsSubstring("softmax: axis 3 must be between -3 and 2"));
-    CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), ContainsSubstring("axis -4"));
+    CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), contains("softmax: axis 3 must be between -3 and 2"));
+    CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), contains("axis -4"));
     CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
     CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), AxisError);
 }
@@ -159,8 +159,7 @@ TEST_CASE("array: reshape is a view where strides allow it", "[engine]") {
     CHECK_FALSE(a.sliced(2, 1, 3).reshaped({12}).same_buffer(a));
     check_equal(a.sliced(2, 1, 3).reshaped({12}), {1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22});
     check_equal(of<double>(Shape{}, {5}).reshaped({1, 1}), {5});
-    CHECK_THROWS_WITH(a.reshaped({5, 5}),
-                      ContainsSubstring("reshape") && ContainsSubstring("(5, 5)") && ContainsSubstring("(2, 3, 4)"));
+    CHECK_THROWS_WITH(a.reshaped({5, 5}), contains("reshape", "(5, 5)", "(2, 3, 4)"));
 }
 
 TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engine]") {
@@ -188,14 +187,14 @@ TEST_CASE("array: empty arrays can be viewed, reshaped and copied", "[engine]") 
 
 TEST_CASE("array: a mismatched shape is refused, naming both shapes", "[engine]") {
     const Array<double> a = counting({2, 3});
-    CHECK_THROWS_WITH(a.permuted({0}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(a.permuted({0, 0}), ContainsSubstring("(0, 0)"));
-    CHECK_THROWS_WITH(a.permuted({0, 2}), ContainsSubstring("(0, 2)"));
-    CHECK_THROWS_WITH(a.transposed(0, 2), ContainsSubstring("transpose: axis 2"));
-    CHECK_THROWS_WITH(a.sliced(1, 2, 4), ContainsSubstring("slice") && ContainsSubstring("[2, 4)"));
+    CHECK_THROWS_WITH(a.permuted({0}), contains("permute", "(2, 3)"));
+    CHECK_THROWS_WITH(a.permuted({0, 0}), contains("(0, 0)"));
+    CHECK_THROWS_WITH(a.permuted({0, 2}), contains("(0, 2)"));
+    CHECK_THROWS_WITH(a.transposed(0, 2), contains("transpose: axis 2"));
+    CHECK_THROWS_WITH(a.sliced(1, 2, 4), contains("slice", "[2, 4)"));
     CHECK_THROWS_AS(a.sliced(1, 2, 1), Error);
     CHECK_THROWS_AS(a.sliced(1, 0, 1, 0), Error);
-    CHECK_THROWS_WITH(a.broadcasted({3, 3}), ContainsSubstring("(2, 3)") && ContainsSubstring("(3, 3)"));
+    CHECK_THROWS_WITH(a.broadcasted({3, 3}), contains("(2, 3)", "(3, 3)"));
     CHECK_THROWS_AS(a.broadcasted({3}), Error);
 }
 
@@ -231,8 +230,7 @@ TEST_CASE("array: assignment to a view writes to the elements, to a variable it 
     check_equal(c, {7, 19, 19, 1, 2, 3});
     u = c;
     CHECK(u.same_buffer(c));
-    CHECK_THROWS_WITH(c.sliced(0, 0, 1) = of<double>({2}, {1, 2}),
-                      ContainsSubstring("array: ") && ContainsSubstring("(1, 3)") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(c.sliced(0, 0, 1) = of<double>({2}, {1, 2}), contains("array: ", "(1, 3)", "(2,)"));
     CHECK_THROWS_AS(c.sliced(0, 0, 1) = of<double>({2, 3}, {1, 2, 3, 4, 5, 6}), Error);
     check_equal(c, {7, 19, 19, 1, 2, 3});
 }
@@ -261,12 +259,11 @@ TEST_CASE("array: compound assignment writes to the elements, through a variable
     IdArray whole({2}, 7);
     whole /= 2;
     check_equal(whole, {3, 3});
-    CHECK_THROWS_WITH(u += c,
-                      ContainsSubstring("array: ") && ContainsSubstring("(1, 3)") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(u += c, contains("array: ", "(1, 3)", "(2, 3)"));
     CHECK_THROWS_AS(u -= of<double>({2}, {1, 2}), Error);
     CHECK_THROWS_AS(u = c.sliced(0, 0, 1) += of<double>({2}, {1, 2}), Error);
     Array<double> none;
-    CHECK_THROWS_WITH(none += step, ContainsSubstring("array: one without elements"));
+    CHECK_THROWS_WITH(none += step, contains("array: one without elements"));
     CHECK_THROWS_AS(none *= 2, Error);
     check_equal(c, {23, 26, 30, 42, 42, 42});
 }
@@ -345,6 +342,6 @@ TEST_CASE("array: copy_into and add_into follow any strides", "[engine]") {
         }
     }
     Array<double> dst({2, 3});
-    CHECK_THROWS_WITH(copy_into(dst, Array<double>({3, 2})), ContainsSubstring("(2, 3) and (3, 2)"));
+    CHECK_THROWS_WITH(copy_into(dst, Array<double>({3, 2})), contains("(2, 3) and (3, 2)"));
     CHECK_THROWS_AS(add_into(dst, Array<double>({3})), Error);
 }

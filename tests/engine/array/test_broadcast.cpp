@@ -12,8 +12,7 @@ TEST_CASE("broadcast: shapes align at the right and axes of size 1 stretch", "[e
     CHECK(broadcast_shape("op", {3}, {2, 1}) == Shape{2, 3});
     CHECK(broadcast_shape("op", {4, 1, 3}, {5, 1}) == Shape{4, 5, 3});
     CHECK(broadcast_shape("op", {0, 3}, {1, 3}) == Shape{0, 3});
-    CHECK_THROWS_WITH(broadcast_shape("mul", {2, 3}, {2}),
-                      ContainsSubstring("mul: shapes must broadcast") && ContainsSubstring("(2, 3) and (2,)"));
+    CHECK_THROWS_WITH(broadcast_shape("mul", {2, 3}, {2}), contains("mul: shapes must broadcast", "(2, 3) and (2,)"));
     CHECK_THROWS_AS(broadcast_shape("mul", {0}, {2}), Error);
 }
 

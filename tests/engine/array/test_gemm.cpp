@@ -102,13 +102,12 @@ TEMPLATE_TEST_CASE("gemm: shapes that do not fit are refused and nothing is writ
     using T = TestType;
     Array<T> c({2, 2}, T{7});
     const auto a = Array<T>({2, 3}, T{1});
-    CHECK_THROWS_WITH(gemm(a, Array<T>({2, 2}, T{1}), c),
-                      ContainsSubstring("gemm") && ContainsSubstring("(2, 3), (2, 2) and (2, 2)"));
+    CHECK_THROWS_WITH(gemm(a, Array<T>({2, 2}, T{1}), c), contains("gemm", "(2, 3), (2, 2) and (2, 2)"));
     CHECK_THROWS_AS(gemm(a, Array<T>({3, 4}, T{1}), c), Error);
     CHECK_THROWS_AS(gemm(Array<T>({3, 3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
     CHECK_THROWS_AS(gemm(Array<T>({4, 2, 3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
     CHECK_THROWS_AS(gemm(Array<T>({3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
-    CHECK_THROWS_WITH(gemm(a, Array<T>({3, 2}, T{1}), c, {}, Array<T>({3}, T{1})), ContainsSubstring("(3,)"));
+    CHECK_THROWS_WITH(gemm(a, Array<T>({3, 2}, T{1}), c, {}, Array<T>({3}, T{1})), contains("(3,)"));
     check_equal(c, {7, 7, 7, 7});
 }
 

@@ -39,9 +39,8 @@ TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
     check_equal(Tensor<float>::from({0.5, 2}).value(), {0.5, 2});
     CHECK_FALSE(Tensor<double>::from({1, 2}).requires_grad());
     CHECK(Tensor<double>::from({1, 2}, true).requires_grad());
-    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}),
-                      ContainsSubstring("from: parts of equal shapes") && ContainsSubstring("(2,) and (1,)"));
-    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, 3}), ContainsSubstring("(2,) and ()"));
+    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}), contains("from: parts of equal shapes", "(2,) and (1,)"));
+    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, 3}), contains("(2,) and ()"));
 }
 
 TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
@@ -59,7 +58,7 @@ TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
     check_equal(Tensor<double>::arange(3, 0, -1).value(), {3, 2, 1});
     CHECK(Tensor<double>::arange(2, 2).size() == 0);
     for (const double step : {0.0, -1.0})
-        CHECK_THROWS_WITH(Tensor<double>::arange(0, 2, step), ContainsSubstring("arange: steps that lead"));
+        CHECK_THROWS_WITH(Tensor<double>::arange(0, 2, step), contains("arange: steps that lead"));
     CHECK_THROWS_AS(Tensor<double>::arange(0, kInfinity), Error);
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("retain_grad: the gradient of an intermediate is kept, the others' are
     check_equal(x.grad(), {2 * 1 * 5, 2 * 2 * 11});
     h.zero_grad();
     check_equal(h.grad(), {0, 0});
-    CHECK_THROWS_WITH(run(false).grad(), ContainsSubstring("'mul'") && ContainsSubstring("retain_grad()"));
+    CHECK_THROWS_WITH(run(false).grad(), contains("'mul'", "retain_grad()"));
 
     const Tensor<double> unused = x * 2;
     unused.retain_grad();
@@ -29,7 +29,7 @@ TEST_CASE("retain_grad: the gradient of an intermediate is kept, the others' are
     x.zero_grad();
     sum(x).backward();
     check_equal(x.grad(), {1, 1});
-    CHECK_THROWS_WITH(Tensor<double>::from(1).retain_grad(), ContainsSubstring("retain_grad: the tensor does not"));
+    CHECK_THROWS_WITH(Tensor<double>::from(1).retain_grad(), contains("retain_grad: the tensor does not"));
 }
 
 TEST_CASE("retain_grad: runs of a kept graph add up, and what was handed out stays as it is", "[engine]") {
@@ -76,7 +76,7 @@ TEST_CASE("on_grad: called once, with the whole gradient, before it flows on", "
     elsewhere.on_grad([&](const Array<double>&) { calls += 100; });
     y.backward();
     CHECK(calls == 11);
-    CHECK_THROWS_WITH(Tensor<double>::from(1).on_grad([](auto&) {}), ContainsSubstring("on_grad: the tensor does not"));
+    CHECK_THROWS_WITH(Tensor<double>::from(1).on_grad([](auto&) {}), contains("on_grad: the tensor does not"));
 }
 
 TEST_CASE("on_grad: the gradient that a hook returns flows on, and nowhere else", "[engine]") {
@@ -100,7 +100,7 @@ TEST_CASE("on_grad: the gradient that a hook returns flows on, and nowhere else"
 
     const Tensor<double> bad = x * 1;
     bad.on_grad([](Array<double>& g) { g = Array<double>({3}, 0.0); });
-    CHECK_THROWS_WITH(sum(bad).backward(), ContainsSubstring("on_grad") && ContainsSubstring("(2,), got (3,)"));
+    CHECK_THROWS_WITH(sum(bad).backward(), contains("on_grad", "(2,), got (3,)"));
 }
 
 TEST_CASE("on_grad: gradients that hooks hold on to do not change", "[engine]") {
@@ -164,7 +164,7 @@ TEST_CASE("on_grad: an exception of a hook leaves no intermediate gradients", "[
     const Tensor<double> h = x * x;
     h.on_grad([](Array<double>&) { throw Error("broken"); });
     const Tensor<double> y = sum(h + h);
-    CHECK_THROWS_WITH(y.backward(), ContainsSubstring("broken"));
+    CHECK_THROWS_WITH(y.backward(), contains("broken"));
     CHECK_FALSE(h.node()->has_grad);
     check_equal(x.grad(), {0, 0});
 }

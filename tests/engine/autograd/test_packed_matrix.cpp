@@ -42,7 +42,7 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
     const Tensor<float> plain = packed(w, WeightType::fp32), ragged(random_array<float>({5, 33}, 1), true);
     CHECK((!plain.packed() && !plain.requires_grad() && same_bits(plain.value(), w.value())));
     CHECK_FALSE(packed(ragged, WeightType::q8_0).packed());  // rows of 33 have no blocks of 32
-    CHECK_THROWS_WITH(packed(w, WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), ContainsSubstring("5 to 97"));
+    CHECK_THROWS_WITH(packed(w, WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }
 
 TEMPLATE_TEST_CASE("packed: linear is as with the widened weight, to the last bit, and gives dx", "[engine]", float,
@@ -109,11 +109,10 @@ TEST_CASE("packed: dx against finite differences, through a frozen weight and pa
 
 TEST_CASE("packed: other ops and writing refuse it, and say how to widen it", "[engine]") {
     const Tensor<float> w = packed(Tensor<float>(random_array<float>({3, 64}, 1)), WeightType::q8_0);
-    CHECK_THROWS_WITH(w.value(), ContainsSubstring("packed in fewer bytes, as this one of shape (3, 64)"));
+    CHECK_THROWS_WITH(w.value(), contains("packed in fewer bytes, as this one of shape (3, 64)"));
     CHECK_THROWS_WITH(Tensor<float>(w).value_in_place(),
-                      ContainsSubstring("packed in fewer bytes, as this one of shape (3, 64)"));
-    CHECK_THROWS_WITH(add(w, w), ContainsSubstring("packed in fewer bytes, as this one of shape (3, 64)"));
-    CHECK_THROWS_WITH(matmul(w, transpose(w, 0, 1)),
-                      ContainsSubstring("packed in fewer bytes, as this one of shape (3, 64)"));
-    CHECK_THROWS_WITH(sum(w), ContainsSubstring("packed in fewer bytes, as this one of shape (3, 64)"));
+                      contains("packed in fewer bytes, as this one of shape (3, 64)"));
+    CHECK_THROWS_WITH(add(w, w), contains("packed in fewer bytes, as this one of shape (3, 64)"));
+    CHECK_THROWS_WITH(matmul(w, transpose(w, 0, 1)), contains("packed in fewer bytes, as this one of shape (3, 64)"));
+    CHECK_THROWS_WITH(sum(w), contains("packed in fewer bytes, as this one of shape (3, 64)"));
 }

@@ -30,8 +30,8 @@ TEST_CASE("tensor: a graph is recorded only where a gradient is wanted", "[engin
     CHECK_FALSE(mul(c, w).detach().requires_grad());
     CHECK(w.detach().value().same_buffer(w.value()));
     CHECK_FALSE(Tensor<double>().defined());
-    CHECK_THROWS_WITH(c.grad(), ContainsSubstring("requires_grad"));
-    CHECK_THROWS_WITH(backward(sum(c)), ContainsSubstring("does not depend on anything that requires a gradient"));
+    CHECK_THROWS_WITH(c.grad(), contains("requires_grad"));
+    CHECK_THROWS_WITH(backward(sum(c)), contains("does not depend on anything that requires a gradient"));
 }
 
 TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
@@ -53,7 +53,7 @@ TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
 
 TEST_CASE("tensor: item is the one element", "[engine]") {
     CHECK(Tensor<double>(of<double>({1, 1}, {2.5})).item() == 2.5);
-    CHECK_THROWS_WITH(leaf({1, 2}).item(), ContainsSubstring("item") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(leaf({1, 2}).item(), contains("item", "(2,)"));
 }
 
 TEST_CASE("tensor: every use of a tensor adds to its gradient", "[engine]") {
@@ -154,7 +154,7 @@ TEST_CASE("tensor: a kept graph runs again with the same bits, a released one do
     backward(y);
     const Array<double> twice = x.grad().clone();
     check_close(twice, Array<double>(2.0 * dx), 1e-14);
-    CHECK_THROWS_WITH(backward(y), ContainsSubstring("sum") && ContainsSubstring("Graph::keep"));
+    CHECK_THROWS_WITH(backward(y), contains("sum", "Graph::keep"));
     CHECK(same_bits(x.grad(), twice));
 }
 
@@ -163,15 +163,14 @@ TEST_CASE("tensor: a graph released by one result cannot serve another", "[engin
     const Tensor<double> shared = mul(x, x);
     const Tensor<double> a = scale(shared, 2), b = scale(shared, 3);
     backward(a);
-    CHECK_THROWS_WITH(backward(b), ContainsSubstring("'mul'"));
+    CHECK_THROWS_WITH(backward(b), contains("'mul'"));
     check_equal(x.grad(), {8});
 }
 
 TEST_CASE("tensor: a cotangent is required for what is not a scalar, in its shape", "[engine]") {
     const Tensor<double> x = leaf({1, 2});
-    CHECK_THROWS_WITH(backward(mul(x, x)), ContainsSubstring("cotangent") && ContainsSubstring("(2,)"));
-    CHECK_THROWS_WITH(backward(mul(x, x), of<double>({1, 2, 3})),
-                      ContainsSubstring("(3,)") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(backward(mul(x, x)), contains("cotangent", "(2,)"));
+    CHECK_THROWS_WITH(backward(mul(x, x), of<double>({1, 2, 3})), contains("(3,)", "(2,)"));
     Array<double> dy = of<double>({5, 7});
     backward(x, dy);  // a leaf takes the cotangent over, but not the caller's array
     dy.data()[0] = 0;
@@ -183,22 +182,21 @@ TEST_CASE("tensor: a gradient of another shape than the value is refused, naming
     const Tensor<double> inner = affine(x, 1, 0);
     const Tensor<double> y = record("bad", sum(inner).value(), inputs(inner),
                                     [](const Array<double>& dy, Gradients<double>& grads) { grads.add(0, dy); });
-    CHECK_THROWS_WITH(backward(y), ContainsSubstring("'affine'") && ContainsSubstring("() for (2,)"));
+    CHECK_THROWS_WITH(backward(y), contains("'affine'", "() for (2,)"));
 }
 
 TEST_CASE("tensor: writing to a value that backward needs is an error that names the op", "[engine]") {
     Tensor<double> x = leaf({1, 2});
     const Tensor<double> y = sum(mul(x, x));
     x.value_in_place().data()[0] = 5;
-    CHECK_THROWS_WITH(backward(y),
-                      ContainsSubstring("mul:") && ContainsSubstring("in place") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(backward(y), contains("mul:", "in place", "(2,)"));
 
     Tensor<double> whole = leaf({1, 2, 3, 4});  // through a view of it
     const Tensor<double> z = sum(exp(whole));
     Tensor<double> e = exp(whole);
     const Tensor<double> s = sum(log(slice(e, 0, 0, 2)));
     e.value_in_place().data()[3] = 1;
-    CHECK_THROWS_WITH(backward(s), ContainsSubstring("log:"));
+    CHECK_THROWS_WITH(backward(s), contains("log:"));
     backward(z);  // another buffer
     CHECK(whole.grad().data()[0] == Approx(std::exp(1.0)));
 
@@ -221,7 +219,7 @@ TEST_CASE("tensor: an op saves only what the wanted gradients need", "[engine]")
     Tensor<double> divisor = leaf({1, 2}), needed = div(two, divisor);
     const Tensor<double> other = sum(needed);
     needed.value_in_place() *= 3;
-    CHECK_THROWS_WITH(backward(other), ContainsSubstring("div:"));
+    CHECK_THROWS_WITH(backward(other), contains("div:"));
 }
 
 TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[engine]") {
@@ -244,8 +242,7 @@ TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[en
     check_equal(detached.value(), {3, 16});
 
     Tensor<double> t = leaf({1, 2});
-    CHECK_THROWS_WITH(t.value_in_place() = Array<double>({3}, 0.0),
-                      ContainsSubstring("(2,)") && ContainsSubstring("(3,)"));
+    CHECK_THROWS_WITH(t.value_in_place() = Array<double>({3}, 0.0), contains("(2,)", "(3,)"));
     CHECK_THROWS_AS(t.value_in_place() += Array<double>({2, 2}, 1.0), Error);
     check_equal(t.value(), {1, 2});
     CHECK(t.shape() == Shape{2});
@@ -253,9 +250,9 @@ TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[en
     const Tensor<double> y = sum(mul(t, t));
     Array<double> kept = t.value_in_place();  // a handle that outlives its statement counts each write of its own
     const Tensor<double> z = sum(mul(t, t));
-    CHECK_THROWS_WITH(backward(y), ContainsSubstring("in place"));
+    CHECK_THROWS_WITH(backward(y), contains("in place"));
     kept += 1;
-    CHECK_THROWS_WITH(backward(z), ContainsSubstring("in place"));
+    CHECK_THROWS_WITH(backward(z), contains("in place"));
 }
 
 TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients", "[engine]") {
@@ -265,7 +262,7 @@ TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients
     const Tensor<double> parts = add(breakable(square, broken), scale(square, 2));
     const auto halves = split(parts, 2, 0);
     const Tensor<double> y = add(mul(halves[0], halves[1]), halves[1]);
-    CHECK_THROWS_WITH(backward(y, {}, Graph::keep), ContainsSubstring("broken"));
+    CHECK_THROWS_WITH(backward(y, {}, Graph::keep), contains("broken"));
     for (const auto& t : {square, parts, halves[0], halves[1], y}) {
         CHECK_FALSE(t.node()->has_grad);
         CHECK_FALSE(t.node()->grad.defined());
@@ -310,7 +307,7 @@ TEST_CASE("tensor: a bound parameter keeps its places", "[engine]") {
     backward(sum(linear(column, reshape(p, {2, 1}))));
     check_equal(grads, {0, 3, 3, 0});
     CHECK(p.grad().same_buffer(grads));
-    CHECK_THROWS_WITH(p.bind(Array<double>({3}), grads), ContainsSubstring("bind") && ContainsSubstring("(3,)"));
+    CHECK_THROWS_WITH(p.bind(Array<double>({3}), grads), contains("bind", "(3,)"));
     Tensor<double> made = mul(p, p);
-    CHECK_THROWS_WITH(made.bind(of<double>({1, 2}), of<double>({1, 2})), ContainsSubstring("parameter"));
+    CHECK_THROWS_WITH(made.bind(of<double>({1, 2}), of<double>({1, 2})), contains("parameter"));
 }

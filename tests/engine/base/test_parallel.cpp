@@ -78,11 +78,11 @@ TEST_CASE("parallel_for: an exception on any thread reaches the caller", "[engin
         const auto body = [bad](std::size_t begin, std::size_t end) {
             check(bad < begin || bad >= end, "index {}", bad);
         };
-        CHECK_THROWS_WITH(parallel_for(1000, 1, body), ContainsSubstring(std::to_string(bad)));
+        CHECK_THROWS_WITH(parallel_for(1000, 1, body), contains(std::to_string(bad)));
     }
     for (int i = 0; i < 100; ++i) {  // of several it is the first, as on one thread
         const auto body = [](std::size_t begin, std::size_t) { check(false, "index {}.", begin); };
-        CHECK_THROWS_WITH(parallel_for(1000, 1, body), ContainsSubstring("index 0."));
+        CHECK_THROWS_WITH(parallel_for(1000, 1, body), contains("index 0."));
     }
     std::atomic<std::size_t> sum = 0;  // and the next loop works
     parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) { sum += end - begin; });

@@ -44,7 +44,7 @@ TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
     const Operand<float> full(Array<float>({2, 2}, 1.0f), Precision::fp32),
         half(Array<float>({2, 2}, 1.0f), Precision::bf16);
     Array<float> c({2, 2});
-    CHECK_THROWS_WITH(product(full, half, c), ContainsSubstring("same precision"));
+    CHECK_THROWS_WITH(product(full, half, c), contains("same precision"));
 }
 
 TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, forward and backward", "[engine]") {

@@ -17,7 +17,7 @@ TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
     CHECK((x.shape() == Shape{2, 3} && x.requires_grad()));
     check_equal(x.value(), {1, 2, 3, 4, 5, 6});
     CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
-                      ContainsSubstring("2 numbers are not those of shape (3,)"));
+                      contains("2 numbers are not those of shape (3,)"));
 }
 
 TEST_CASE("composed: known values", "[engine]") {
@@ -92,8 +92,8 @@ TEST_CASE("composed: a scalar is a row of one number where an axis is named", "[
     CHECK(topk(x, 1).values.item() == 3);
     CHECK(log_softmax(x).item() == 0);
     CHECK(mean(x, {-1}, true).shape() == Shape());
-    CHECK_THROWS_WITH(sum(x, 1), ContainsSubstring("sum: axis 1"));
-    CHECK_THROWS_WITH(cumsum(x, 1), ContainsSubstring("cumsum: axis 1"));
+    CHECK_THROWS_WITH(sum(x, 1), contains("sum: axis 1"));
+    CHECK_THROWS_WITH(cumsum(x, 1), contains("cumsum: axis 1"));
 }
 
 TEST_CASE("composed: the mean and the variance of too few elements are NaN", "[engine]") {
@@ -118,25 +118,24 @@ TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]
 }
 
 TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
-    CHECK_THROWS_WITH(pad(kX, {1}), ContainsSubstring("pad: two widths for each axis"));
-    CHECK_THROWS_WITH(pad(kX, {-2, -2}), ContainsSubstring("pad: widths -2 and -2 cut more off axis 1"));
-    CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), ContainsSubstring("below 3 classes, got 3"));
-    CHECK_THROWS_WITH(norm(kX, 0), ContainsSubstring("norm: a p above 0"));
-    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({2, 1}, 3), Tensor<double>::zeros({2, 1})), ContainsSubstring("below 3"));
-    CHECK_THROWS_WITH(
-        scatter(kX, 1, IdArray({3, 1}, 0), Tensor<double>::zeros({3, 1})),
-        ContainsSubstring("scatter: an index no larger than x") && ContainsSubstring("got (3, 1), (2, 3), (3, 1)"));
-    CHECK_THROWS_WITH(pad(kX, {-2, 2}, Padding::circular), ContainsSubstring("pad: widths -2 and 2"));
-    CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), ContainsSubstring("pad: widths 3 and 0"));
-    CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), ContainsSubstring("diagonal: two axes"));
-    CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), ContainsSubstring("max_pool2d: one number, or 2"));
-    CHECK_THROWS_WITH(max_pool2d(Tensor<double>::zeros({4}), 2), ContainsSubstring("max_pool2d: at least two axes"));
-    CHECK_THROWS_WITH(avg_pool2d(Tensor<double>::zeros({4}), 2), ContainsSubstring("avg_pool2d: at least two axes"));
-    CHECK_THROWS_WITH(conv_transpose2d(kX, kX), ContainsSubstring("conv_transpose2d: x (B, C, H, W)"));
-    CHECK_THROWS_WITH(interpolate(kX, {1, 1, 1}), ContainsSubstring("interpolate: at most 2 sizes"));
-    CHECK_THROWS_WITH(nll_loss(kX, IdArray({2}, 3)), ContainsSubstring("nll_loss: targets must be at least 0"));
-    CHECK_THROWS_WITH(unfold(kX, 1, 4), ContainsSubstring("unfold: windows of 1 to 3 elements"));
-    CHECK_THROWS_WITH(conv1d(kX, kX), ContainsSubstring("conv1d: x (B, C, ...)"));
+    CHECK_THROWS_WITH(pad(kX, {1}), contains("pad: two widths for each axis"));
+    CHECK_THROWS_WITH(pad(kX, {-2, -2}), contains("pad: widths -2 and -2 cut more off axis 1"));
+    CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), contains("below 3 classes, got 3"));
+    CHECK_THROWS_WITH(norm(kX, 0), contains("norm: a p above 0"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({2, 1}, 3), Tensor<double>::zeros({2, 1})), contains("below 3"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({3, 1}, 0), Tensor<double>::zeros({3, 1})),
+                      contains("scatter: an index no larger than x", "got (3, 1), (2, 3), (3, 1)"));
+    CHECK_THROWS_WITH(pad(kX, {-2, 2}, Padding::circular), contains("pad: widths -2 and 2"));
+    CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), contains("pad: widths 3 and 0"));
+    CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), contains("diagonal: two axes"));
+    CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), contains("max_pool2d: one number, or 2"));
+    CHECK_THROWS_WITH(max_pool2d(Tensor<double>::zeros({4}), 2), contains("max_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(avg_pool2d(Tensor<double>::zeros({4}), 2), contains("avg_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(conv_transpose2d(kX, kX), contains("conv_transpose2d: x (B, C, H, W)"));
+    CHECK_THROWS_WITH(interpolate(kX, {1, 1, 1}), contains("interpolate: at most 2 sizes"));
+    CHECK_THROWS_WITH(nll_loss(kX, IdArray({2}, 3)), contains("nll_loss: targets must be at least 0"));
+    CHECK_THROWS_WITH(unfold(kX, 1, 4), contains("unfold: windows of 1 to 3 elements"));
+    CHECK_THROWS_WITH(conv1d(kX, kX), contains("conv1d: x (B, C, ...)"));
     CHECK_THROWS_WITH(matmul(Tensor<double>::zeros({3}), Tensor<double>::zeros({2, 3})),
-                      ContainsSubstring("matmul: (..., M, K) and (..., K, N) are required, got (3,) and (2, 3)"));
+                      contains("matmul: (..., M, K) and (..., K, N) are required, got (3,) and (2, 3)"));
 }

@@ -57,7 +57,7 @@ TEST_CASE("as qwen3: every choice of a nanochat", "[models]") {
         }
     }
     CHECK_THROWS_WITH(models::as_qwen3(Transformer<float>(llama_shape(11, 1, 2, 2, 8, 4))),
-                      ContainsSubstring("a llama cannot be written as qwen3"));
+                      contains("a llama cannot be written as qwen3"));
 }
 
 TEST_CASE("as qwen3: float16 and q8_0 lose no more of it than of another model", "[models]") {

@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and 
     AttentionOptions wrong;
     wrong.window = 3;
     for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes})
-        CHECK_THROWS_WITH(attend(qkv, wrong, wanted), ContainsSubstring("a window is for causal attention, got 3"));
+        CHECK_THROWS_WITH(attend(qkv, wrong, wanted), contains("a window is for causal attention, got 3"));
 }
 
 TEMPLATE_TEST_CASE("fused attention: keys outside the window change nothing, to the last bit", "[nn]", float, double) {
@@ -188,11 +188,11 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     }
     IdArray wrong = begins.clone();
     wrong(0, 3) = 1;
-    CHECK_THROWS_WITH(Documents(wrong), ContainsSubstring("position 3 of row 0"));
-    CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), ContainsSubstring("(B, L) is required, got (130,)"));
+    CHECK_THROWS_WITH(Documents(wrong), contains("position 3 of row 0"));
+    CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), contains("(B, L) is required, got (130,)"));
     AttentionOptions refused = options;
     refused.causal = false;
-    CHECK_THROWS_WITH(attend(qkv, refused, NeedWeights::no), ContainsSubstring("is for causal attention"));
+    CHECK_THROWS_WITH(attend(qkv, refused, NeedWeights::no), contains("is for causal attention"));
 }
 
 TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gradient of 0", "[nn]", float, double) {

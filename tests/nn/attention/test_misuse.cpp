@@ -19,7 +19,7 @@ Tensor<float> zeros(const Shape& shape) { return Tensor<float>(Array<float>(shap
 template <class F>
 void check_refused(const F& f, const std::vector<std::string>& texts) {
     const std::string message = error_of<Error>(f);
-    for (const auto& text : texts) CHECK_THAT(message, ContainsSubstring(text));
+    for (const auto& text : texts) CHECK_THAT(message, contains(text));
 }
 
 }  // namespace

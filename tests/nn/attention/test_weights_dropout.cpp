@@ -32,7 +32,7 @@ void check_dropout(Layer dropping, Layer plain, const Run& run) {
     CHECK(same_bits(run(dropping, nullptr).output.value(), expected.output.value()));
     dropping.train();
     CHECK_FALSE(same_bits(run(dropping, &random).output.value(), expected.output.value()));
-    CHECK_THROWS_WITH(run(dropping, nullptr), ContainsSubstring("needs random numbers: pass a Generator"));
+    CHECK_THROWS_WITH(run(dropping, nullptr), contains("needs random numbers: pass a Generator"));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_CASE("newton-schulz: wide, tall and stacked matrices come out nearly orthog
         check_close(half, o, 0.2, "bf16");
     }
     CHECK(same_bits(newton_schulz(Array<float>({1, 3, 4}, 0.0f), 5), Array<float>({1, 3, 4}, 0.0f)));
-    CHECK_THROWS_WITH(newton_schulz(Array<float>({3, 4}, 0.0f), 5), ContainsSubstring("(3, 4)"));
+    CHECK_THROWS_WITH(newton_schulz(Array<float>({3, 4}, 0.0f), 5), contains("(3, 4)"));
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of Muon, wide, tall and square", "[train]", float, double) {

@@ -52,7 +52,7 @@ TEST_CASE("binary: shapes that do not broadcast are refused, naming op and shape
     const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({2}, 1.0));
     const auto refused = [&](const char* op, const auto& f) {
         INFO(op);
-        CHECK_THROWS_WITH(f(a, b), ContainsSubstring(std::string(op) + ":") && ContainsSubstring("(2, 3) and (2,)"));
+        CHECK_THROWS_WITH(f(a, b), contains(std::string(op) + ":", "(2, 3) and (2,)"));
     };
     refused("add", [](auto x, auto y) { return add(x, y); });
     refused("sub", [](auto x, auto y) { return sub(x, y); });

@@ -27,8 +27,7 @@ TEMPLATE_TEST_CASE("mask: where takes the one or the other, and so do gradients"
     backward(positive, of<T>({1, 2, 3}));
     check_equal(c.grad(), {0, 2, 3});
     check_equal(where(of<std::uint8_t>({1, 0, 1}), of<T>({7, 8, 9}), c).value(), {7, 2, 9});
-    CHECK_THROWS_WITH(where(mask, Tensor<T>(Array<T>({3, 3})), b),
-                      ContainsSubstring("where") && ContainsSubstring("(2, 1) and (3, 3)"));
+    CHECK_THROWS_WITH(where(mask, Tensor<T>(Array<T>({3, 3})), b), contains("where", "(2, 1) and (3, 3)"));
 }
 
 TEMPLATE_TEST_CASE("mask: masked_fill writes the value where the mask is true", "[engine]", float, double) {
@@ -41,9 +40,8 @@ TEMPLATE_TEST_CASE("mask: masked_fill writes the value where the mask is true", 
     check_equal(x.grad(), {1, 0, 0, 4, 0, 0});
     check_equal(x.value(), {1, 2, 3, 4, 5, 6});
     check_equal(masked_fill(transpose(x, 0, 1), of<std::uint8_t>({1, 0}), 0).value(), {0, 4, 0, 5, 0, 6});
-    CHECK_THROWS_WITH(masked_fill(x, MaskArray({4, 2, 3}), 0),
-                      ContainsSubstring("masked_fill") && ContainsSubstring("(4, 2, 3) for (2, 3)"));
-    CHECK_THROWS_WITH(masked_fill(x, MaskArray({2}), 0), ContainsSubstring("masked_fill"));
+    CHECK_THROWS_WITH(masked_fill(x, MaskArray({4, 2, 3}), 0), contains("masked_fill", "(4, 2, 3) for (2, 3)"));
+    CHECK_THROWS_WITH(masked_fill(x, MaskArray({2}), 0), contains("masked_fill"));
 }
 
 TEMPLATE_TEST_CASE("mask: triangles keep one side of a diagonal", "[engine]", float, double) {
@@ -62,14 +60,13 @@ TEMPLATE_TEST_CASE("mask: triangles keep one side of a diagonal", "[engine]", fl
     backward(triu(x, 1), of<T>({2, 3}, {10, 20, 30, 40, 50, 60}));
     check_equal(x.grad(), {10, 20, 30, 40, 50, 60});
     check_equal(tril(Tensor<T>(Array<T>({2, 2, 2}, T{1}))).value(), {1, 0, 1, 1, 1, 0, 1, 1});
-    CHECK_THROWS_WITH(tril(Tensor<T>(Array<T>({3}))),
-                      ContainsSubstring("tril: at least two axes") && ContainsSubstring("(3,)"));
-    CHECK_THROWS_WITH(triu(Tensor<T>(Array<T>(Shape{}))), ContainsSubstring("triu"));
+    CHECK_THROWS_WITH(tril(Tensor<T>(Array<T>({3}))), contains("tril: at least two axes", "(3,)"));
+    CHECK_THROWS_WITH(triu(Tensor<T>(Array<T>(Shape{}))), contains("triu"));
 }
 
 TEST_CASE("mask: a causal mask hides what comes later", "[engine]") {
     check_equal(causal_mask(3, 3), {0, 1, 1, 0, 0, 1, 0, 0, 0});
     check_equal(causal_mask(2, 4), {0, 0, 0, 1, 0, 0, 0, 0});  // two new queries after two old keys
     check_equal(causal_mask(1, 3), {0, 0, 0});
-    CHECK_THROWS_WITH(causal_mask(3, 2), ContainsSubstring("causal_mask") && ContainsSubstring("3 queries for 2 keys"));
+    CHECK_THROWS_WITH(causal_mask(3, 2), contains("causal_mask", "3 queries for 2 keys"));
 }

@@ -52,7 +52,7 @@ TEST_CASE("operators: an array beside a tensor is a constant, and broadcasts", "
     const Tensor<double> y = x * row;
     sum(y).backward();
     check_equal(x.grad(), {10, 20, 10, 20});
-    CHECK_THROWS_WITH(x + of<double>({1, 2, 3}), ContainsSubstring("add") && ContainsSubstring("(3,)"));
+    CHECK_THROWS_WITH(x + of<double>({1, 2, 3}), contains("add", "(3,)"));
 }
 
 TEST_CASE("operators: += binds the variable to a new tensor, and copies keep the old one", "[engine]") {
@@ -78,10 +78,10 @@ TEST_CASE("operators: += binds the variable to a new tensor, and copies keep the
 TEST_CASE("operators: += on a parameter is refused, and says what to write", "[engine]") {
     auto w = Tensor<double>::from({1, 2}, true);
     sum(w).backward();
-    CHECK_THROWS_WITH(w -= 0.1 * w.grad(), ContainsSubstring("-=:") && ContainsSubstring("value_in_place() -= ..."));
-    CHECK_THROWS_WITH(w += w, ContainsSubstring("+=:"));
-    CHECK_THROWS_WITH(w *= 2, ContainsSubstring("*=:"));
-    CHECK_THROWS_WITH(w /= 2, ContainsSubstring("/=:"));
+    CHECK_THROWS_WITH(w -= 0.1 * w.grad(), contains("-=:", "value_in_place() -= ..."));
+    CHECK_THROWS_WITH(w += w, contains("+=:"));
+    CHECK_THROWS_WITH(w *= 2, contains("*=:"));
+    CHECK_THROWS_WITH(w /= 2, contains("/=:"));
     check_equal(w.value(), {1, 2});
     CHECK(w.requires_grad());
     const NoGrad scope;

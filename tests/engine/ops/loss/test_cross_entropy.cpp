@@ -66,13 +66,11 @@ TEMPLATE_TEST_CASE("cross_entropy: large, equal and infinite logits", "[engine]"
 
 TEST_CASE("cross_entropy: mismatched arguments are refused", "[engine]") {
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
-    CHECK_THROWS_WITH(cross_entropy(z, IdArray({3}, 0)),
-                      ContainsSubstring("cross_entropy: logits (..., V)") && ContainsSubstring("(2, 3) and (3,)"));
-    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, 3})),
-                      ContainsSubstring("below 3") && ContainsSubstring("got 3"));
-    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, -1})), ContainsSubstring("got -1"));
-    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, kIgnore}), -1), ContainsSubstring("or -1, got -100"));
-    CHECK_THROWS_WITH(cross_entropy(Tensor<float>(Array<float>({2, 0})), IdArray({2}, 0)), ContainsSubstring("(2, 0)"));
+    CHECK_THROWS_WITH(cross_entropy(z, IdArray({3}, 0)), contains("cross_entropy: logits (..., V)", "(2, 3) and (3,)"));
+    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, 3})), contains("below 3", "got 3"));
+    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, -1})), contains("got -1"));
+    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, kIgnore}), -1), contains("or -1, got -100"));
+    CHECK_THROWS_WITH(cross_entropy(Tensor<float>(Array<float>({2, 0})), IdArray({2}, 0)), contains("(2, 0)"));
     CHECK_THROWS_AS(cross_entropy(Tensor<float>(Array<float>(Shape{}, 0.0f)), IdArray(Shape{}, 0)), Error);
 }
 
@@ -115,10 +113,10 @@ TEST_CASE("cross_entropy: options that do not fit are refused, and threads chang
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
     const IdArray targets({2}, 0);
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.weight = {1, 2}}),
-                      ContainsSubstring("cross_entropy: a weight for each of 3 classes is required, got 2"));
+                      contains("cross_entropy: a weight for each of 3 classes is required, got 2"));
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = 1.5}),
-                      ContainsSubstring("label smoothing from 0 to 1") && ContainsSubstring("1.5"));
-    CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), ContainsSubstring("label smoothing"));
+                      contains("label smoothing from 0 to 1", "1.5"));
+    CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), contains("label smoothing"));
     const std::vector<double> weight{1, 2, 0.5, 0, 3, 1, 1};
     const std::vector<Array<float>> at = {random_array<float>({9001, 7}, 1)};
     check_same_with_any_threads("cross_entropy with options", [&] {

@@ -135,21 +135,19 @@ TEST_CASE("einsum: an ellipsis, and axes of size 1, broadcast as in NumPy", "[en
 
 TEST_CASE("einsum: invalid equations and mismatched operands are refused by name", "[engine]") {
     const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({4, 5}, 1.0));
-    CHECK_THROWS_WITH(einsum("ij,jk", a, b), ContainsSubstring("einsum: 'j' must have one size") &&
-                                                 ContainsSubstring("3 and 4 in operand 1, (4, 5)"));
-    CHECK_THROWS_WITH(einsum("ijk", a),
-                      ContainsSubstring("operand 0") && ContainsSubstring("3 axes, got shape (2, 3)"));
-    CHECK_THROWS_WITH(einsum("ij,jk", a), ContainsSubstring("has 2 operands, got 1 tensors"));
-    CHECK_THROWS_WITH(einsum("ij->k", a), ContainsSubstring("letter of the result") && ContainsSubstring("'k'"));
-    CHECK_THROWS_WITH(einsum("ij->i1", a),
-                      ContainsSubstring("a letter for each axis is required") && ContainsSubstring("got '1'"));
-    CHECK_THROWS_WITH(einsum("ij->ii", a), ContainsSubstring("named once, got 'i'"));
-    CHECK_THROWS_WITH(einsum("..j->j", a), ContainsSubstring("dots must be an ellipsis"));
-    CHECK_THROWS_WITH(einsum("...i...->", a), ContainsSubstring("one ellipsis at most"));
-    CHECK_THROWS_WITH(einsum("...ijk", a), ContainsSubstring("at least 3 axes, got shape (2, 3)"));
-    CHECK_THROWS_WITH(einsum("...,...", a, b), ContainsSubstring("\"...\" must have one size, or 1"));
-    CHECK_THROWS_WITH(einsum("ii", Tensor<double>(Array<double>({1, 3}))), ContainsSubstring("'i' must have one size"));
-    CHECK_THROWS_WITH(einsum("ij->i->j", a), ContainsSubstring("got '-'"));
+    CHECK_THROWS_WITH(einsum("ij,jk", a, b),
+                      contains("einsum: 'j' must have one size", "3 and 4 in operand 1, (4, 5)"));
+    CHECK_THROWS_WITH(einsum("ijk", a), contains("operand 0", "3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("ij,jk", a), contains("has 2 operands, got 1 tensors"));
+    CHECK_THROWS_WITH(einsum("ij->k", a), contains("letter of the result", "'k'"));
+    CHECK_THROWS_WITH(einsum("ij->i1", a), contains("a letter for each axis is required", "got '1'"));
+    CHECK_THROWS_WITH(einsum("ij->ii", a), contains("named once, got 'i'"));
+    CHECK_THROWS_WITH(einsum("..j->j", a), contains("dots must be an ellipsis"));
+    CHECK_THROWS_WITH(einsum("...i...->", a), contains("one ellipsis at most"));
+    CHECK_THROWS_WITH(einsum("...ijk", a), contains("at least 3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("...,...", a, b), contains("\"...\" must have one size, or 1"));
+    CHECK_THROWS_WITH(einsum("ii", Tensor<double>(Array<double>({1, 3}))), contains("'i' must have one size"));
+    CHECK_THROWS_WITH(einsum("ij->i->j", a), contains("got '-'"));
     CHECK_THROWS_AS(einsum("", std::vector<Tensor<double>>{}), Error);
 }
 

@@ -46,12 +46,11 @@ TEST_CASE("linear: empty axes", "[engine]") {
 
 TEST_CASE("linear: mismatched shapes are refused, naming all of them", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(
-        linear(zeros({2, 3}), zeros({3, 2})),
-        ContainsSubstring("linear: x (..., in), weight (out, in)") && ContainsSubstring("(2, 3), (3, 2) and none"));
-    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), ContainsSubstring("(2, 3), (4, 3) and (3,)"));
-    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3})), ContainsSubstring("linear"));
-    CHECK_THROWS_WITH(linear(zeros({}), zeros({3, 1})), ContainsSubstring("linear") && ContainsSubstring("()"));
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3, 2})),
+                      contains("linear: x (..., in), weight (out, in)", "(2, 3), (3, 2) and none"));
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), contains("(2, 3), (4, 3) and (3,)"));
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3})), contains("linear"));
+    CHECK_THROWS_WITH(linear(zeros({}), zeros({3, 1})), contains("linear", "()"));
 }
 
 TEST_CASE("linear: float agrees with double on ragged shapes", "[engine]") {

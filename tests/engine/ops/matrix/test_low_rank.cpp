@@ -82,9 +82,9 @@ TEST_CASE("add_low_rank: bfloat16 rounds operands, not sums", "[engine]") {
 TEST_CASE("add_low_rank: mismatched shapes are refused, naming all of them", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     const auto refused = [&](const Shape& y, const Shape& x, const Shape& a, const Shape& b) {
-        CHECK_THROWS_WITH(add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),
-                          ContainsSubstring("add_low_rank: y (..., out), x (..., in), A (r, in) and B (out, r)") &&
-                              ContainsSubstring(to_string(y)) && ContainsSubstring(to_string(b)));
+        CHECK_THROWS_WITH(
+            add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),
+            contains("add_low_rank: y (..., out), x (..., in), A (r, in) and B (out, r)", to_string(y), to_string(b)));
     };
     refused({2, 5}, {2, 4}, {3, 5}, {5, 3});
     refused({2, 5}, {2, 4}, {3, 4}, {5, 2});

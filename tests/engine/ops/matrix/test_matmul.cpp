@@ -56,11 +56,10 @@ TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the 
 
 TEST_CASE("matmul: mismatched shapes are refused, naming both", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})),
-                      ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));
-    CHECK_THROWS_WITH(matmul(zeros({3}), zeros({2, 2})), ContainsSubstring("(3,) and (2, 2)"));
-    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2})), ContainsSubstring("matmul"));
-    CHECK_THROWS_WITH(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ContainsSubstring("matmul: shapes must broadcast"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})), contains("matmul", "(2, 3) and (2, 3)"));
+    CHECK_THROWS_WITH(matmul(zeros({3}), zeros({2, 2})), contains("(3,) and (2, 2)"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2})), contains("matmul"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), contains("matmul: shapes must broadcast"));
 }
 
 TEST_CASE("matmul: float agrees with double on ragged shapes", "[engine]") {

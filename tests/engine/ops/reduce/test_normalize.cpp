@@ -83,13 +83,11 @@ TEST_CASE("normalize: dx is added to the input's gradient, strided or not", "[en
 
 TEST_CASE("normalize: mismatched shapes are refused, naming op and shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({2}), {}),
-                      ContainsSubstring("layer_norm") && ContainsSubstring("(2,) for (2, 3)"));
-    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({3}), zeros({1})), ContainsSubstring("(1,) for (2, 3)"));
-    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), {}, zeros({3})), ContainsSubstring("a bias needs a gain"));
-    CHECK_THROWS_WITH(rms_norm(zeros({2, 3}), zeros({3, 1})),
-                      ContainsSubstring("rms_norm") && ContainsSubstring("(3, 1)"));
-    CHECK_THROWS_WITH(rms_norm(zeros({2, 0}), {}), ContainsSubstring("rms_norm") && ContainsSubstring("(2, 0)"));
-    CHECK_THROWS_WITH(layer_norm(zeros({}), {}, {}), ContainsSubstring("layer_norm: the last axis"));
+    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({2}), {}), contains("layer_norm", "(2,) for (2, 3)"));
+    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({3}), zeros({1})), contains("(1,) for (2, 3)"));
+    CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), {}, zeros({3})), contains("a bias needs a gain"));
+    CHECK_THROWS_WITH(rms_norm(zeros({2, 3}), zeros({3, 1})), contains("rms_norm", "(3, 1)"));
+    CHECK_THROWS_WITH(rms_norm(zeros({2, 0}), {}), contains("rms_norm", "(2, 0)"));
+    CHECK_THROWS_WITH(layer_norm(zeros({}), {}, {}), contains("layer_norm: the last axis"));
     CHECK(layer_norm(zeros({0, 3}), zeros({3}), zeros({3})).shape() == Shape{0, 3});
 }

@@ -73,8 +73,8 @@ TEST_CASE("reduce: argmax is the first maximum, or the first NaN", "[engine]") {
     CHECK(argmax(x).shape() == Shape{});
     check_equal(argmax(x), {7});
     check_equal(argmax(transpose(slice(x, 0, 0, 2), 0, 1)), {2});  // (1, -inf), (5, -inf), (5, -inf)
-    CHECK_THROWS_WITH(argmax(Tensor<double>()), ContainsSubstring("argmax: a tensor with a value"));
-    CHECK_THROWS_WITH(argmax(Tensor<double>(Array<double>({0}))), ContainsSubstring("argmax: at least one element"));
+    CHECK_THROWS_WITH(argmax(Tensor<double>()), contains("argmax: a tensor with a value"));
+    CHECK_THROWS_WITH(argmax(Tensor<double>(Array<double>({0}))), contains("argmax: at least one element"));
 }
 
 TEMPLATE_TEST_CASE("reduce: running sums of infinities, of nothing and of many", "[engine]", float, double) {
@@ -93,15 +93,15 @@ TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
     CHECK(sum(none, {1}).shape() == Shape{0});
     backward(sum(none));
     CHECK(none.grad().shape() == Shape{0, 3});
-    CHECK_THROWS_WITH(max(none, {0}), ContainsSubstring("max: at least one element") && ContainsSubstring("(0, 3)"));
-    CHECK_THROWS_WITH(sum(x, {2}), ContainsSubstring("sum: axis 2"));
-    CHECK_THROWS_WITH(mean(x, {-3}), ContainsSubstring("mean: axis -3"));
-    CHECK_THROWS_WITH(max(x, {0, 0}), ContainsSubstring("max: an axis is named twice"));
-    CHECK_THROWS_WITH(sum(x, {1, -1}), ContainsSubstring("twice"));
-    CHECK_THROWS_WITH(min(none, {0}), ContainsSubstring("min: at least one element") && ContainsSubstring("(0, 3)"));
-    CHECK_THROWS_WITH(logsumexp(none, {0}), ContainsSubstring("logsumexp: at least one element"));
-    CHECK_THROWS_WITH(prod(x, {2}), ContainsSubstring("prod: axis 2"));
-    CHECK_THROWS_WITH(cumsum(x, 2), ContainsSubstring("cumsum: axis 2"));
+    CHECK_THROWS_WITH(max(none, {0}), contains("max: at least one element", "(0, 3)"));
+    CHECK_THROWS_WITH(sum(x, {2}), contains("sum: axis 2"));
+    CHECK_THROWS_WITH(mean(x, {-3}), contains("mean: axis -3"));
+    CHECK_THROWS_WITH(max(x, {0, 0}), contains("max: an axis is named twice"));
+    CHECK_THROWS_WITH(sum(x, {1, -1}), contains("twice"));
+    CHECK_THROWS_WITH(min(none, {0}), contains("min: at least one element", "(0, 3)"));
+    CHECK_THROWS_WITH(logsumexp(none, {0}), contains("logsumexp: at least one element"));
+    CHECK_THROWS_WITH(prod(x, {2}), contains("prod: axis 2"));
+    CHECK_THROWS_WITH(cumsum(x, 2), contains("cumsum: axis 2"));
 }
 
 TEST_CASE("reduce: sum_over is the sum by loops, on any strides", "[engine]") {

@@ -39,8 +39,8 @@ TEMPLATE_TEST_CASE("softmax: -inf gets exactly 0, a row of nothing else is refus
     check_close(l.grads[0], of<T>({2, 3}, {0, 0, 0, 0, 0, 0}), 1e-7);
     for (const std::size_t n : {1, 5, 40}) {
         const Tensor<T> masked(Array<T>({2, n}, -std::numeric_limits<T>::infinity()));
-        CHECK_THROWS_WITH(softmax(masked), ContainsSubstring("softmax:") && ContainsSubstring("-inf"));
-        CHECK_THROWS_WITH(log_softmax(masked), ContainsSubstring("log_softmax:") && ContainsSubstring("-inf"));
+        CHECK_THROWS_WITH(softmax(masked), contains("softmax:", "-inf"));
+        CHECK_THROWS_WITH(log_softmax(masked), contains("log_softmax:", "-inf"));
     }
     for (const std::size_t where : {0, 1, 16, 39}) {  // NaN passes through instead, also among -inf
         Array<T> broken({1, 40}, -std::numeric_limits<T>::infinity());
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("softmax: over what a mask allows", "[engine]", float, double
     CHECK(same_bits(a.grads[0], b.grads[0]));
     CHECK(same_bits(softmax(Tensor<T>(at), MaskArray()).value(), softmax(Tensor<T>(at)).value()));
     CHECK(same_bits(softmax(Tensor<T>(at), MaskArray(Shape{}, 1)).value(), softmax(Tensor<T>(at)).value()));
-    CHECK_THROWS_WITH(softmax(Tensor<T>(at), MaskArray({2, 2}, 1)), ContainsSubstring("(2, 2, 3), got (2, 2)"));
+    CHECK_THROWS_WITH(softmax(Tensor<T>(at), MaskArray({2, 2}, 1)), contains("(2, 2, 3), got (2, 2)"));
     // Infinite scores do not mask.
     Array<T> low = at.clone();
     std::fill_n(low.data() + 3, 3, -std::numeric_limits<T>::infinity());  // query 1 of sequence 0
@@ -81,10 +81,10 @@ TEMPLATE_TEST_CASE("softmax: a row that is masked everywhere is refused, even or
     Array<T> at = random_array<T>({2, 2, 3, 5}, 1);
     at(1, 0, 1, 2) = std::numeric_limits<T>::quiet_NaN();  // hidden by the mask
     CHECK_THROWS_WITH(softmax(Tensor<T>(at), allowed),
-                      ContainsSubstring("softmax: query 1 of batch 1 may see no key: every place is masked"));
-    CHECK_THROWS_WITH(softmax(Tensor<T>(at), allowed, Masked::error, "mine"), ContainsSubstring("mine: query 1"));
+                      contains("softmax: query 1 of batch 1 may see no key: every place is masked"));
+    CHECK_THROWS_WITH(softmax(Tensor<T>(at), allowed, Masked::error, "mine"), contains("mine: query 1"));
     const Tensor<T> row(at.sliced(0, 0, 1).sliced(1, 0, 1).reshaped({3, 5}));
-    CHECK_THROWS_WITH(softmax(row, MaskArray({1, 5}, 0)), ContainsSubstring("may see no key"));
+    CHECK_THROWS_WITH(softmax(row, MaskArray({1, 5}, 0)), contains("may see no key"));
     for (const Masked none : {Masked::uniform, Masked::zero}) {
         const auto r = run<T>([&](const auto& in) { return softmax(in[0], allowed, none); }, {at});
         for (std::size_t i = 0; i < at.size(); ++i) {
@@ -110,10 +110,9 @@ TEST_CASE("softmax: any axis, and no other", "[engine]") {
         check_close(total, Array<double>(total.shape(), 1.0), 1e-14);
     }
     const Tensor<double> t(x);
-    CHECK_THROWS_WITH(softmax(t, 3), ContainsSubstring("softmax: axis 3"));
-    CHECK_THROWS_WITH(log_softmax(t, -4), ContainsSubstring("log_softmax: axis -4"));
-    CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))),
-                      ContainsSubstring("softmax") && ContainsSubstring("(2, 0)"));
+    CHECK_THROWS_WITH(softmax(t, 3), contains("softmax: axis 3"));
+    CHECK_THROWS_WITH(log_softmax(t, -4), contains("log_softmax: axis -4"));
+    CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))), contains("softmax", "(2, 0)"));
     CHECK(softmax(Tensor<double>(Array<double>({0, 2}))).shape() == Shape{0, 2});
 }
 

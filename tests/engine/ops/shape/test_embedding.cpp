@@ -39,10 +39,10 @@ TEST_CASE("embedding: the table may be a view, and its gradient may lie in any l
 TEST_CASE("embedding: ids outside the table are refused", "[engine]") {
     const Tensor<float> table(Array<float>({4, 2}, 1.0f));
     CHECK_THROWS_WITH(embedding(of<std::int32_t>({0, 4}), table),
-                      ContainsSubstring("embedding: ids must be at least 0 and below 4, got 4"));
-    CHECK_THROWS_WITH(embedding(of<std::int32_t>({-1}), table), ContainsSubstring("got -1"));
+                      contains("embedding: ids must be at least 0 and below 4, got 4"));
+    CHECK_THROWS_WITH(embedding(of<std::int32_t>({-1}), table), contains("got -1"));
     CHECK_THROWS_WITH(embedding(of<std::int32_t>({0}), Tensor<float>(Array<float>({4}, 1.0f))),
-                      ContainsSubstring("embedding: a table (V, C)") && ContainsSubstring("(4,)"));
+                      contains("embedding: a table (V, C)", "(4,)"));
 }
 
 TEST_CASE("embedding: float agrees with double, with any number of threads", "[engine]") {

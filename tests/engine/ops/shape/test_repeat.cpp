@@ -42,7 +42,7 @@ TEST_CASE("repeat: float agrees with double, with any number of threads", "[engi
 
 TEST_CASE("repeat: mismatched arguments are refused", "[engine]") {
     const Tensor<float> x(Array<float>({2, 3}, 1.0f));
-    CHECK_THROWS_WITH(repeat(x, 0, 1), ContainsSubstring("repeat: at least 1 time") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(repeat(x, 2, 2), ContainsSubstring("repeat"));
-    CHECK_THROWS_WITH(repeat(x, 2, -3), ContainsSubstring("repeat"));
+    CHECK_THROWS_WITH(repeat(x, 0, 1), contains("repeat: at least 1 time", "(2, 3)"));
+    CHECK_THROWS_WITH(repeat(x, 2, 2), contains("repeat"));
+    CHECK_THROWS_WITH(repeat(x, 2, -3), contains("repeat"));
 }

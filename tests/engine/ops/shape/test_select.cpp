@@ -60,29 +60,26 @@ TEMPLATE_TEST_CASE("select: a row by its number is a view whose gradient is the 
     check_equal(x[-2].value(), {1, 2, 3});
     backward(x[-1] * x[0], of<T>({3}, {1, 10, 100}));
     check_equal(x.grad(), {4, 50, 600, 1, 20, 300});
-    CHECK_THROWS_WITH(x[2], ContainsSubstring("x[i]: row 2 of shape (2, 3) must be between -2 and 1"));
-    CHECK_THROWS_WITH(x[-3], ContainsSubstring("row -3"));
+    CHECK_THROWS_WITH(x[2], contains("x[i]: row 2 of shape (2, 3) must be between -2 and 1"));
+    CHECK_THROWS_WITH(x[-3], contains("row -3"));
     CHECK_THROWS_AS(x[0][0][0], AxisError);
 }
 
 TEST_CASE("select: mismatched arguments are refused", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0));
-    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, 3})),
-                      ContainsSubstring("gather: ids") && ContainsSubstring("below 3, got 3"));
-    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, -1})), ContainsSubstring("got -1"));
-    CHECK_THROWS_WITH(
-        gather(x, 1, ids_of({3, 1}, {0, 0, 0})),
-        ContainsSubstring("gather: an index of the values' shape") && ContainsSubstring("(3, 1) for shape (2, 3)"));
-    CHECK_THROWS_WITH(gather(x, 1, ids_of({2}, {0, 0})), ContainsSubstring("(2,) for shape (2, 3)"));
-    CHECK_THROWS_WITH(gather(x, 2, ids_of({2, 3}, {0, 0, 0, 0, 0, 0})), ContainsSubstring("gather: axis 2"));
-    CHECK_THROWS_WITH(gather(x, 1, IdArray()), ContainsSubstring("gather: an index is required"));
-    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1, 1}, {0})), ContainsSubstring("index_select: an index of one axis"));
-    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1}, {2})), ContainsSubstring("below 2, got 2"));
-    CHECK_THROWS_WITH(
-        scatter_add(x, 0, ids_of({1, 3}, {0, 0, 0}), x),
-        ContainsSubstring("scatter_add: a source of the index's shape") && ContainsSubstring("(2, 3) and (1, 3)"));
-    CHECK_THROWS_WITH(topk(x, 4), ContainsSubstring("topk: at most 3") && ContainsSubstring("got 4 of shape (2, 3)"));
-    CHECK_THROWS_WITH(sort(x, 2), ContainsSubstring("sort: axis 2"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, 3})), contains("gather: ids", "below 3, got 3"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, -1})), contains("got -1"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({3, 1}, {0, 0, 0})),
+                      contains("gather: an index of the values' shape", "(3, 1) for shape (2, 3)"));
+    CHECK_THROWS_WITH(gather(x, 1, ids_of({2}, {0, 0})), contains("(2,) for shape (2, 3)"));
+    CHECK_THROWS_WITH(gather(x, 2, ids_of({2, 3}, {0, 0, 0, 0, 0, 0})), contains("gather: axis 2"));
+    CHECK_THROWS_WITH(gather(x, 1, IdArray()), contains("gather: an index is required"));
+    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1, 1}, {0})), contains("index_select: an index of one axis"));
+    CHECK_THROWS_WITH(index_select(x, 0, ids_of({1}, {2})), contains("below 2, got 2"));
+    CHECK_THROWS_WITH(scatter_add(x, 0, ids_of({1, 3}, {0, 0, 0}), x),
+                      contains("scatter_add: a source of the index's shape", "(2, 3) and (1, 3)"));
+    CHECK_THROWS_WITH(topk(x, 4), contains("topk: at most 3", "got 4 of shape (2, 3)"));
+    CHECK_THROWS_WITH(sort(x, 2), contains("sort: axis 2"));
 }
 
 TEST_CASE("select: the same bits with any number of threads", "[engine][unsanitized]") {

@@ -61,23 +61,21 @@ TEST_CASE("shape: concatenate takes parts of no rows, and stack numbers", "[engi
 
 TEST_CASE("shape: mismatched shapes are refused, naming op and shapes", "[engine]") {
     const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
-    CHECK_THROWS_WITH(reshape(x, {4}),
-                      ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute: axis 2 must be between -2 and 1"));
-    CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(permute(deep, {0}), ContainsSubstring("permute") && ContainsSubstring("(0,)"));
-    CHECK_THROWS_WITH(transpose(x, 0, 2), ContainsSubstring("transpose: axis 2"));
-    CHECK_THROWS_WITH(slice(x, 0, std::size_t(-1), 1), ContainsSubstring("got [-1, 1) by 1"));
-    CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(reshape(x, {4}), contains("reshape", "(4,)", "(2, 3)"));
+    CHECK_THROWS_WITH(permute(x, {0, 2}), contains("permute: axis 2 must be between -2 and 1"));
+    CHECK_THROWS_WITH(permute(x, {1, 1}), contains("permute", "(2, 3)"));
+    CHECK_THROWS_WITH(permute(deep, {0}), contains("permute", "(0,)"));
+    CHECK_THROWS_WITH(transpose(x, 0, 2), contains("transpose: axis 2"));
+    CHECK_THROWS_WITH(slice(x, 0, std::size_t(-1), 1), contains("got [-1, 1) by 1"));
+    CHECK_THROWS_WITH(slice(x, 0, 1, 3), contains("slice", "(2, 3)"));
+    CHECK_THROWS_WITH(split(x, 2, 1), contains("split: 2 equal parts", "(2, 3)"));
     CHECK_THROWS_AS(split(x, 0, 1), Error);
-    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0),
-                      ContainsSubstring("concatenate") && ContainsSubstring("(2, 3) and (2, 2)"));
-    CHECK_THROWS_WITH(concatenate<double>({x, deep}, 0), ContainsSubstring("concatenate"));
-    CHECK_THROWS_WITH(concatenate<double>({}, 0), ContainsSubstring("concatenate: at least one"));
-    CHECK_THROWS_WITH(stack<double>({x, y}, 0), ContainsSubstring("stack") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0), contains("concatenate", "(2, 3) and (2, 2)"));
+    CHECK_THROWS_WITH(concatenate<double>({x, deep}, 0), contains("concatenate"));
+    CHECK_THROWS_WITH(concatenate<double>({}, 0), contains("concatenate: at least one"));
+    CHECK_THROWS_WITH(stack<double>({x, y}, 0), contains("stack", "(2, 3) and (2, 2)"));
     CHECK_THROWS_AS(stack<double>({}, 0), Error);
-    CHECK_THROWS_WITH(stack<double>({x, x}, 3), ContainsSubstring("stack: axis 3"));
+    CHECK_THROWS_WITH(stack<double>({x, x}, 3), contains("stack: axis 3"));
 }
 
 TEMPLATE_TEST_CASE("shape: split to heads to products, as with copies", "[engine]", float, double) {
@@ -160,11 +158,11 @@ TEMPLATE_TEST_CASE("shape: reshape fills in the size that is left open", "[engin
     CHECK(reshape(Tensor<T>(Array<T>({1})), {}).shape() == Shape{});
     CHECK(reshape(Tensor<T>(Array<T>({0, 3})), {-1, 3}).shape() == Shape{0, 3});
     CHECK(reshape(x, {6, -1}).value().same_buffer(x.value()));
-    CHECK_THROWS_WITH(reshape(x, {5, -1}), ContainsSubstring("must stay 24, got (5, -1) from (2, 3, 4)"));
-    CHECK_THROWS_WITH(reshape(x, {-1, -1}), ContainsSubstring("reshape:") && ContainsSubstring("got (-1, -1)"));
-    CHECK_THROWS_WITH(reshape(x, {-2, 12}), ContainsSubstring("reshape: sizes of at least 0"));
-    CHECK_THROWS_WITH(reshape(Tensor<T>(Array<T>({0, 3})), {0, -1}), ContainsSubstring("got (0, -1)"));
-    CHECK_THROWS_WITH(reshape(x, {5, 5}), ContainsSubstring("must stay 24, got (5, 5)"));
+    CHECK_THROWS_WITH(reshape(x, {5, -1}), contains("must stay 24, got (5, -1) from (2, 3, 4)"));
+    CHECK_THROWS_WITH(reshape(x, {-1, -1}), contains("reshape:", "got (-1, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {-2, 12}), contains("reshape: sizes of at least 0"));
+    CHECK_THROWS_WITH(reshape(Tensor<T>(Array<T>({0, 3})), {0, -1}), contains("got (0, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {5, 5}), contains("must stay 24, got (5, 5)"));
 }
 
 TEMPLATE_TEST_CASE("shape: flatten, squeeze and unsqueeze are views", "[engine]", float, double) {
@@ -188,11 +186,10 @@ TEMPLATE_TEST_CASE("shape: flatten, squeeze and unsqueeze are views", "[engine]"
         backward(y, dy);
         CHECK(same_bits(x.grad().reshaped(y.shape()), dy));
     }
-    CHECK_THROWS_WITH(flatten(x, 2, 1), ContainsSubstring("flatten: the first axis") && ContainsSubstring("2 and 1"));
-    CHECK_THROWS_WITH(flatten(x, 5), ContainsSubstring("flatten: axis 5"));
-    CHECK_THROWS_WITH(squeeze(x, {0}),
-                      ContainsSubstring("squeeze: axis 0 must have size 1") && ContainsSubstring("(2, 1, 3, 1, 4)"));
-    CHECK_THROWS_WITH(unsqueeze(x, 6), ContainsSubstring("unsqueeze: axis 6"));
+    CHECK_THROWS_WITH(flatten(x, 2, 1), contains("flatten: the first axis", "2 and 1"));
+    CHECK_THROWS_WITH(flatten(x, 5), contains("flatten: axis 5"));
+    CHECK_THROWS_WITH(squeeze(x, {0}), contains("squeeze: axis 0 must have size 1", "(2, 1, 3, 1, 4)"));
+    CHECK_THROWS_WITH(unsqueeze(x, 6), contains("unsqueeze: axis 6"));
 }
 
 TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum over the copies", "[engine]", float,
@@ -207,17 +204,16 @@ TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum ov
     backward(expand(number, {2, 2}), of<T>({2, 2}, {1, 2, 3, 4}));
     check_equal(number.grad(), {10});
     check_equal(expand(x, {2, 2}).value(), {1, 1, 2, 2});
-    CHECK_THROWS_WITH(expand(x, {3, 1}), ContainsSubstring("expand: shape (2, 1) does not broadcast to (3, 1)"));
-    CHECK_THROWS_WITH(expand(x, {-1, 2, 1}), ContainsSubstring("(-1, 2, 1)"));
-    CHECK_THROWS_WITH(expand(x, 2), ContainsSubstring("does not broadcast to (2)"));
+    CHECK_THROWS_WITH(expand(x, {3, 1}), contains("expand: shape (2, 1) does not broadcast to (3, 1)"));
+    CHECK_THROWS_WITH(expand(x, {-1, 2, 1}), contains("(-1, 2, 1)"));
+    CHECK_THROWS_WITH(expand(x, 2), contains("does not broadcast to (2)"));
 }
 
 TEST_CASE("shape: an expanded tensor refuses writes in place", "[engine]") {
     const auto x = Tensor<double>::from({{1}, {2}});
     auto y = expand(x, {2, 3}), turned = transpose(y, 0, 1), part = slice(y, 1, 0, 2);
-    CHECK_THROWS_WITH(y.value_in_place(), ContainsSubstring("value_in_place:") && ContainsSubstring("axis 1") &&
-                                              ContainsSubstring("(2, 3)") && ContainsSubstring("value().clone()"));
-    CHECK_THROWS_WITH(turned.value_in_place() += 1, ContainsSubstring("axis 0 of shape (3, 2)"));
+    CHECK_THROWS_WITH(y.value_in_place(), contains("value_in_place:", "axis 1", "(2, 3)", "value().clone()"));
+    CHECK_THROWS_WITH(turned.value_in_place() += 1, contains("axis 0 of shape (3, 2)"));
     CHECK_THROWS_AS(part.value_in_place(), Error);
     check_equal(x.value(), {1, 2});
 
@@ -245,8 +241,7 @@ TEMPLATE_TEST_CASE("shape: split in parts of any sizes", "[engine]", float, doub
     check_equal(x.grad(), {3, 0, 0, 0, 10, 24, 7, 0, 0, 0, 66, 96});
     CHECK(split(x, {6}, 1).size() == 1);  // sizes, not six parts
     CHECK(split(x, 6, 1).size() == 6);
-    CHECK_THROWS_WITH(split(x, {1, 2}, 1), ContainsSubstring("split: sizes that add up to 6") &&
-                                               ContainsSubstring("got 1 + 2 for shape (2, 6)"));
-    CHECK_THROWS_WITH(split(x, 4, 1), ContainsSubstring("split: 4 equal parts"));
-    CHECK_THROWS_WITH(split(x, {}, 1), ContainsSubstring("split:"));
+    CHECK_THROWS_WITH(split(x, {1, 2}, 1), contains("split: sizes that add up to 6", "got 1 + 2 for shape (2, 6)"));
+    CHECK_THROWS_WITH(split(x, 4, 1), contains("split: 4 equal parts"));
+    CHECK_THROWS_WITH(split(x, {}, 1), contains("split:"));
 }
