@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
     CHECK_FALSE(same_bits(net.forward(x).value(), y));
 }
 
-TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
+TEST_CASE("flat parameters: entries know what they are for, and a name used twice is refused", "[nn]") {
     struct Kinds : nn::Module<float> {
         explicit Kinds(Generator random) : table(random, 4, 3), positions(random, 5, 3), one(random, 3, 2) {}
         nn::Embedding<float> table;
@@ -116,6 +116,8 @@ TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
                                                              {"one.bias", Role::vector}});
     CHECK((flat.entries()[3].kind.stacked == 3 && flat.entries()[3].kind.head_size == 2));
     CHECK((flat.entries()[2].kind.stacked == 1 && flat.entries()[2].kind.head_size == 0));
+    Twice same_name({1, 0});
+    CHECK_THROWS_WITH(nn::FlatParameters<double>(same_name), contains("every name must be unique"));
 }
 
 TEST_CASE("flat parameters: gradients are those of the single parameters, zero where nothing was reached", "[nn]") {
@@ -190,9 +192,4 @@ TEST_CASE("flat parameters: two backward calls add up to one of twice the cotang
     check_close(twice, Array<double>(first + first), 1e-15);
     check_close(both, Array<double>(first + second), 1e-14);
     CHECK(same_bits(run({&x}), first));  // and nothing is left over
-}
-
-TEST_CASE("flat parameters: a name used twice is refused", "[nn]") {
-    Twice module({1, 0});
-    CHECK_THROWS_WITH(nn::FlatParameters<double>(module), contains("every name must be unique"));
 }

@@ -8,20 +8,25 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("Linear: refuses sizes of 0 and inputs of another width", "[nn]") {
-    Generator random{1, 0};
+TEST_CASE("layers: sizes of 0, ids, widths, positions and probabilities that cannot be are refused", "[nn]") {
+    Generator random{1, 0};  // refuses ids outside the table and sizes of 0
     CHECK_THROWS_WITH(nn::Linear<float>(random, 0, 2), contains("Linear: sizes above 0"));
     CHECK_THROWS_WITH(nn::Linear<float>(random, 2, 0), contains("2 in and 0 out"));
     const nn::Linear<float> linear(random, 3, 2);
     CHECK_THROWS_WITH(linear.forward(Tensor<float>(Array<float>({5, 4}, 0.0f))), contains("(5, 4)", "(2, 3)"));
-}
-
-TEST_CASE("Embedding: refuses ids outside the table and sizes of 0", "[nn]") {
-    Generator random{1, 0};
     const nn::Embedding<float> table(random, 3, 2);
     CHECK_THROWS_WITH(table.forward(of<std::int32_t>({3})), contains("embedding", "3"));
     CHECK_THROWS_WITH(table.forward(of<std::int32_t>({0, -1})), contains("-1"));
     CHECK_THROWS_WITH(nn::Embedding<float>(random, 0, 2), contains("Embedding: sizes above 0"));
+    for (const double p : {-0.1, 1.0, 1.5, std::nan("")})
+        CHECK_THROWS_WITH(nn::Dropout<float>(p), contains("Dropout: a probability"));
+    CHECK_THROWS_WITH(nn::MLP<float>(random, 2, 2, 1.0), contains("Dropout"));
+    nn::LearnedPositions<double> positions(random, 4, 2);  // refuse odd widths, and what lies beyond them
+    const Tensor<double> x(Array<double>({2, 2, 2}, 0.0));
+    CHECK_THROWS_WITH(positions.forward(x, 3), contains("at most 4 positions", "from position 3"));
+    CHECK_THROWS_WITH(positions.forward(Tensor<double>(Array<double>({2, 3}, 0.0))), contains("(2, 3)"));
+    CHECK_THROWS_WITH(positions.forward(Tensor<double>(Array<double>({2}, 0.0))), contains("LearnedPositions"));
+    CHECK_THROWS_WITH(nn::sinusoidal_positions<float>(4, 5), contains("an even width", "5"));
 }
 
 TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 0 change nothing", "[nn]") {
@@ -45,21 +50,4 @@ TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 
     CHECK(random.next_stream == stream);
     CHECK(same_bits(drop.forward(x).value(), x.value()));
     CHECK(same_bits(nn::Dropout<float>(0).forward(x).value(), x.value()));
-}
-
-TEST_CASE("Dropout: refuses probabilities below 0 and from 1 on", "[nn]") {
-    Generator random{1, 0};
-    for (const double p : {-0.1, 1.0, 1.5, std::nan("")})
-        CHECK_THROWS_WITH(nn::Dropout<float>(p), contains("Dropout: a probability"));
-    CHECK_THROWS_WITH(nn::MLP<float>(random, 2, 2, 1.0), contains("Dropout"));
-}
-
-TEST_CASE("positions: refuse odd widths, and what lies beyond them", "[nn]") {
-    Generator random{1, 0};
-    nn::LearnedPositions<double> positions(random, 4, 2);
-    const Tensor<double> x(Array<double>({2, 2, 2}, 0.0));
-    CHECK_THROWS_WITH(positions.forward(x, 3), contains("at most 4 positions", "from position 3"));
-    CHECK_THROWS_WITH(positions.forward(Tensor<double>(Array<double>({2, 3}, 0.0))), contains("(2, 3)"));
-    CHECK_THROWS_WITH(positions.forward(Tensor<double>(Array<double>({2}, 0.0))), contains("LearnedPositions"));
-    CHECK_THROWS_WITH(nn::sinusoidal_positions<float>(4, 5), contains("an even width", "5"));
 }

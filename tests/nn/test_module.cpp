@@ -93,7 +93,7 @@ TEST_CASE("module: the library's layers have the names of files", "[nn]") {
     CHECK(names(without) == Names{"weight"});
 }
 
-TEST_CASE("module: train and eval reach every child", "[nn]") {
+TEST_CASE("module: train, eval and zero_grad reach every child and parameter", "[nn]") {
     Generator random{1, 0};
     Outer outer(random);
     CHECK((outer.training() && outer.first.training() && outer.second.drop.training()));
@@ -110,11 +110,7 @@ TEST_CASE("module: train and eval reach every child", "[nn]") {
     CHECK(names(additive) == std::vector<std::string>{"W_k.weight", "W_q.weight", "w_v.weight"});
     additive.eval();
     CHECK_FALSE((additive.attention.dropout.training() || additive.attention.score->training()));
-}
-
-TEST_CASE("module: zero_grad reaches every parameter", "[nn]") {
-    Generator random{1, 0};
-    Inner inner(random);
+    Inner inner(random);  // zero_grad reaches every parameter
     const Tensor<double> x(normal({4, 2}, 1));
     backward(inner.down.forward(inner.up.forward(x)), Array<double>({4, 2}, 1.0));
     for (const auto& [name, p] : inner.parameters()) {
@@ -168,7 +164,7 @@ TEST_CASE("init: values repeat with the generator's state, differ without, and i
     CHECK_FALSE(same_bits(nn::Linear<float>(random, 64, 64).weight.value(), one[0]));
 }
 
-TEST_CASE("module: to_string is a tree with types, shapes and counts", "[nn]") {
+TEST_CASE("module: to_string is a tree with types, shapes and counts, and shows neighbours alike once", "[nn]") {
     Generator random{1, 0};
     Outer outer(random);
     CHECK(outer.to_string() == R"(Outer(gain (4,)  # 34 parameters
@@ -188,11 +184,7 @@ TEST_CASE("module: to_string is a tree with types, shapes and counts", "[nn]") {
     CHECK(outer.to_string().find("    (up): Linear(weight (3, 2) frozen)  # 6\n") != std::string::npos);
     CHECK(nn::LayerNorm<float>(4).to_string() == "LayerNorm(weight (4,), bias (4,))  # 8 parameters");
     CHECK(nn::Dropout<float>(0.1).to_string() == "Dropout()  # 0 parameters");
-}
-
-TEST_CASE("module: to_string shows neighbours that are numbered and alike once", "[nn]") {
-    Generator random{1, 0};
-    nn::Sequential<float> net;
+    nn::Sequential<float> net;  // to_string shows neighbours that are numbered and alike once
     for (int i = 0; i < 3; ++i) net.add(nn::Linear<float>(random, 2, 2));
     net.add(relu<float>);
     for (int i = 0; i < 2; ++i) net.add(nn::Linear<float>(random, 2, 2));

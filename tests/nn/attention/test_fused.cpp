@@ -103,28 +103,24 @@ TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and 
     using T = TestType;
     for (const std::size_t window : {1, 33, 511, 512, 513, 700}) {
         for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1030, 1030}, {70, 1030}, {1, 600}}) {
-            AttentionOptions options;
-            options.causal = true, options.window = window;
+            AttentionOptions options{.causal = true, .window = window};
             if (window % 2) options.dropout = 0.2, options.dropout_key = {window, Lq};
             check_fused<T>({1, 2, Lq, Lk, 8, 12, 1}, options, window);
         }
     }
     const auto qkv = random_qkv<T>({2, 2, 600, 600, 16, 8}, 70);
-    AttentionOptions all, held;
-    all.causal = held.causal = true, held.window = 600;
-    const Computed<T> a = attend(qkv, all, NeedWeights::no), b = attend(qkv, held, NeedWeights::no);
+    const Computed<T> a = attend(qkv, {.causal = true}, NeedWeights::no),
+                      b = attend(qkv, {.causal = true, .window = 600}, NeedWeights::no);
     CHECK(same_bits(a.value, b.value));
     for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));
-    AttentionOptions wrong;
-    wrong.window = 3;
+    const AttentionOptions wrong{.window = 3};
     for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes})
         CHECK_THROWS_WITH(attend(qkv, wrong, wanted), contains("a window is for causal attention, got 3"));
 }
 
 TEMPLATE_TEST_CASE("fused attention: keys outside the window change nothing, to the last bit", "[nn]", float, double) {
     using T = TestType;
-    AttentionOptions options;
-    options.causal = true, options.window = 40;
+    const AttentionOptions options{.causal = true, .window = 40};
     const auto qkv = random_qkv<T>({1, 1, 700, 700, 8, 8}, 90);
     const Computed<T> before = attend(qkv, options, NeedWeights::no);
     auto changed = qkv;
@@ -141,10 +137,7 @@ TEMPLATE_TEST_CASE("fused attention: keys outside the window change nothing, to 
 TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are repeated for each head", "[nn]", float,
                    double) {
     using T = TestType;
-    AttentionOptions options;
-    options.causal = true;
-    options.dropout = 0.2;
-    options.dropout_key = {3, 4};
+    const AttentionOptions options{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}};
     for (const std::size_t group : {2, 3, 4, 8}) {
         const std::vector<Array<T>> qkv = random_qkv<T>({2, 2 * group, 65, 70, 16, 24, 2}, 20);
         const auto repeated = [&](const auto& in) {
@@ -199,8 +192,7 @@ TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gra
     using T = TestType;
     const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
     for (const bool causal : {false, true}) {
-        AttentionOptions options;
-        options.causal = causal;
+        const AttentionOptions options{.causal = causal};
         { const Array<T> stale(k.shape(), T{7}), more(k.shape(), T{7}); }  // what the pool hands out next
         const auto result =
             run<T>([&](const auto& in) { return attention(in[0], in[1], in[2], options); }, {q, k, v}, q);
@@ -209,19 +201,19 @@ TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gra
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512", "[nn]", float, double) {
-    AttentionOptions causal, masked, alibi;
-    causal.causal = true;
-    causal.dropout = 0.2;
-    causal.dropout_key = {3, 4};
-    masked.mask = random_mask({1, 1, 1, 1100}, 5);
-    std::fill_n(masked.mask.data(), 600, std::uint8_t{0});  // a first block without any key that may be seen
-    alibi.causal = true;
-    alibi.alibi = {0.01, 0.5};
+TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512, a scale of 0 or less", "[nn]", float, double) {
+    MaskArray mask = random_mask({1, 1, 1, 1100}, 5);
+    std::fill_n(mask.data(), 600, std::uint8_t{0});  // a first block without any key that may be seen
+    const AttentionOptions causal{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}}, masked{.mask = mask},
+        alibi{.causal = true, .alibi = {0.01, 0.5}};
     check_fused<TestType>({1, 2, 600, 600, 8, 4}, causal, 1);
     check_fused<TestType>({1, 1, 40, 1100, 4, 8}, masked, 2);
     check_fused<TestType>({1, 2, 70, 1100, 4, 3}, alibi, 3);
     check_fused<TestType>({1, 1, 3, 513, 33, 33}, {}, 4);
+    for (const double scale : {-0.4, 0.0}) {  // a scale that is negative or 0
+        check_fused<TestType>({2, 2, 33, 40, 8, 8}, {.scale = scale, .causal = true}, 7);
+        check_fused<TestType>({1, 2, 9, 9, 4, 4}, {.scale = scale, .causal = true, .alibi = {0.1, 0.2}}, 8);
+    }
 }
 
 TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of either sign", "[nn]", float, double) {
@@ -236,23 +228,11 @@ TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of 
     check_close(ConstArray<T>(fused.value.sliced(2, 0, 1)), ConstArray<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
 }
 
-TEMPLATE_TEST_CASE("fused attention: a scale that is negative or 0", "[nn]", float, double) {
-    for (const double scale : {-0.4, 0.0}) {
-        AttentionOptions options;
-        options.scale = scale;
-        options.causal = true;
-        check_fused<TestType>({2, 2, 33, 40, 8, 8}, options, 7);
-        options.alibi = {0.1, 0.2};
-        check_fused<TestType>({1, 2, 9, 9, 4, 4}, options, 8);
-    }
-}
-
 TEST_CASE("fused attention: scores near the largest float pick one key", "[nn]") {
     Array<float> q({1, 1, 1, 1}, 3e18f), k({1, 1, 40, 1}, 1e18f);
     k.data()[17] = 1.3e19f;
     const Array<float> v = random_array<float>({1, 1, 40, 3}, 1);
-    AttentionOptions options;
-    options.scale = 0.7;  // the product with the scale is not a float
+    const AttentionOptions options{.scale = 0.7};  // the product with the scale is not a float
     const Computed<float> fused = attend(std::vector{q, k, v}, options, NeedWeights::no);
     check_close(fused.value, Array<float>(v.sliced(2, 17, 18)), 0);
     double elsewhere = 0;
@@ -268,9 +248,7 @@ TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights
         Array<T> identity({B, 1, L, L}, T{0});  // values: with them, the output is the weights after dropout
         for (std::size_t i = 0; i < B * L; ++i) identity.data()[i * L + i % L] = T{1};
         const Tensor<T> q(random_array<T>({B, 1, L, 4}, 1)), k(random_array<T>({B, 1, L, 4}, 2)), v(identity);
-        AttentionOptions options;
-        options.dropout = 0.4;
-        options.dropout_key = {5, L};
+        AttentionOptions options{.dropout = 0.4, .dropout_key = {5, L}};
         const auto dropped = [&](NeedWeights wanted) {
             return nn::scaled_dot_product_attention(q, k, v, options, wanted).output.value().contiguous();
         };

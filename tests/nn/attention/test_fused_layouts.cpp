@@ -2,7 +2,7 @@
 #include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
-#include "tests/engine/helpers.h"
+#include "tests/nn/attention/compare.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -11,12 +11,7 @@ using nn::NeedWeights;
 namespace {
 
 AttentionOptions everything(std::size_t heads) {
-    AttentionOptions options;
-    options.causal = true;
-    options.dropout = 0.2;
-    options.dropout_key = {1, 2};
-    options.alibi = nn::alibi_slopes(heads);
-    return options;
+    return {.causal = true, .dropout = 0.2, .dropout_key = {1, 2}, .alibi = nn::alibi_slopes(heads)};
 }
 
 template <class T>
@@ -30,13 +25,10 @@ TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn
     using T = TestType;
     for (const std::size_t L : {33, 130, 520}) {
         for (const std::size_t K : {3, 1}) {
-            check_same_with_any_threads("attention, L " + std::to_string(L) + ", K " + std::to_string(K), [&] {
-                const auto f = [](const auto& in) {
-                    return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), NeedWeights::no).output;
-                };
-                return all_of(run<T>(f, {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, K, L, 24}, 2),
-                                         random_array<T>({2, K, L, 17}, 3)}));
-            });
+            const std::vector<Array<T>> qkv = {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, K, L, 24}, 2),
+                                               random_array<T>({2, K, L, 17}, 3)};
+            check_same_with_any_threads("attention, L " + std::to_string(L) + ", K " + std::to_string(K),
+                                        [&] { return all_of(attend(qkv, everything(3), NeedWeights::no)); });
         }
     }
 }
@@ -53,13 +45,10 @@ TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copie
                                                 NeedWeights::no)
             .output;
     };
-    const auto separate = [&](const auto& in) {
-        return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(H), NeedWeights::no).output;
-    };
     std::vector<Array<T>> copies;
     for (std::size_t i = 0; i < 3; ++i)
         copies.push_back(packed.sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2).clone());
-    const Computed<T> a = run<T>(strided, {packed}), b = run<T>(separate, copies);
+    const Computed<T> a = run<T>(strided, {packed}), b = attend(copies, everything(H), NeedWeights::no);
     CHECK(same_bits(a.value, b.value));
     for (std::size_t i = 0; i < 3; ++i) {
         const Array<T> part = a.grads[0].sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2);
@@ -113,18 +102,18 @@ TEMPLATE_TEST_CASE("fused attention: gradients are added up, and only wanted one
                    double) {
     using T = TestType;
     const Array<T> x = random_array<T>({1, 2, 33, 8}, 1), dy = random_array<T>({1, 2, 33, 8}, 2);
-    const auto attend = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {
+    const auto attended = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {
         return nn::scaled_dot_product_attention(q, k, v, everything(2), NeedWeights::no).output;
     };
     const Tensor<T> q(x, true), k(x, true), v(x, true);
-    backward(attend(q, k, v), dy);
+    backward(attended(q, k, v), dy);
     const Array<T> dq = q.grad().clone(), dk = k.grad().clone(), dv = v.grad().clone();
-    backward(attend(q, k, v), dy);
+    backward(attended(q, k, v), dy);
     for (const auto& [tensor, once] : {std::pair{q, dq}, std::pair{k, dk}, std::pair{v, dv}})
         check_close(tensor.grad(), Array<T>(once * T{2}), 1e-6);
     const Tensor<T> alone(x, true);
-    backward(attend(Tensor<T>(x), alone, Tensor<T>(x)), dy);
+    backward(attended(Tensor<T>(x), alone, Tensor<T>(x)), dy);
     CHECK(same_bits(alone.grad(), dk));
     const Tensor<T> plain(x);
-    CHECK_FALSE(attend(plain, plain, plain).requires_grad());
+    CHECK_FALSE(attended(plain, plain, plain).requires_grad());
 }

@@ -44,16 +44,22 @@ TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0,
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
         check_causal(nn::CausalAttention<T>(random, 4, 4, 9, 0.5, false, how).forward(x, &random).weights.value());
     check_causal(nn::MultiHeadAttentionWrapper<T>(random, 4, 3, 9, 0.5, 2).forward(x, &random).weights.value());
-    AttentionOptions options;
-    options.causal = true;
     const Tensor<T> q(random_array<T>({2, 3, 9, 4}, 2));
-    check_causal(nn::scaled_dot_product_attention(q, q, q, options).weights.value());
+    check_causal(nn::scaled_dot_product_attention(q, q, q, {.causal = true}).weights.value());
 }
 
-TEST_CASE("window masks: a query sees its own key and those before it", "[nn]") {
+TEST_CASE("masks: padding, look-ahead, windows and lengths, by value", "[nn]") {
     const MaskArray mask = nn::window_mask(3, 5, 2);
     CHECK(std::vector<int>(mask.data(), mask.data() + mask.size()) ==
           std::vector<int>{0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1});
+    const Tensor<double> x(of<double>({1, 2, 3}, {1, 2, 3, 4, 5, 6}));  // the value stands beyond the lengths
+    check_equal(nn::sequence_mask(x, lengths({1}, {1})).value(), {1, 0, 0, 4, 0, 0});
+    check_equal(nn::sequence_mask(x, lengths({1, 2}, {2, 0}), -7).value(), {1, 2, -7, -7, -7, -7});
+    const MaskArray padding = nn::padding_mask({1, 0, 3}, 3), ahead = nn::look_ahead_mask(2, 4);
+    CHECK(to_string(padding.shape()) == "(3, 1, 1, 3)");  // padding and look-ahead, by value
+    check_equal(padding, {1, 0, 0, 0, 0, 0, 1, 1, 1});
+    CHECK(to_string(ahead.shape()) == "(1, 1, 2, 4)");
+    check_equal(ahead, {1, 1, 1, 0, 1, 1, 1, 1});
 }
 
 TEMPLATE_TEST_CASE("causal attention: later tokens change nothing, to the last bit", "[nn]", float, double) {
@@ -82,8 +88,7 @@ TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key a
     for (std::size_t i = 0; i < 18; ++i) CHECK((weights.value().data()[i] == 0) == !mask.data()[i % 9]);
     CHECK(weights.value().data()[4] == 1);  // the one that is left
 
-    AttentionOptions options;
-    options.mask = nn::padding_mask({3, 5}, 5);
+    const AttentionOptions options{.mask = nn::padding_mask({3, 5}, 5)};
     const Array<T> q = random_array<T>({2, 2, 4, 8}, 1), k = random_array<T>({2, 2, 5, 8}, 2);
     Array<T> v = random_array<T>({2, 2, 5, 3}, 3);
     for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
@@ -104,8 +109,7 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
     Generator random{1, 0};
     using T = TestType;
     const Tensor<T> q(random_array<T>({2, 1, 3, 4}, 1)), x(random_array<T>({2, 3, 4}, 1));
-    AttentionOptions options;
-    options.mask = MaskArray({2, 1, 3, 3}, 1);
+    AttentionOptions options{.mask = MaskArray({2, 1, 3, 3}, 1)};
     std::fill_n(options.mask.data() + 12, 3, std::uint8_t{0});  // query 1 of batch 1
     CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::no),
                       contains("attention: query 1 of batch 1 may see no key"));
@@ -153,20 +157,6 @@ TEMPLATE_TEST_CASE("masked_softmax: with -1e6, a row without a valid key is unif
     for (std::size_t i = 0; i < 20; ++i) CHECK((each.data()[i] == 0) == (i % 5 >= (i < 10 ? 2 : 4)));
     CHECK(same_bits(nn::masked_softmax(x).value(), softmax(x).value()));
     CHECK(same_bits(nn::masked_softmax(x, lengths({2}, {5, 5})).value(), softmax(x).value()));
-}
-
-TEST_CASE("sequence_mask: the value stands beyond the lengths", "[nn]") {
-    const Tensor<double> x(of<double>({1, 2, 3}, {1, 2, 3, 4, 5, 6}));
-    check_equal(nn::sequence_mask(x, lengths({1}, {1})).value(), {1, 0, 0, 4, 0, 0});
-    check_equal(nn::sequence_mask(x, lengths({1, 2}, {2, 0}), -7).value(), {1, 2, -7, -7, -7, -7});
-}
-
-TEST_CASE("masks: padding and look-ahead, by value", "[nn]") {
-    const MaskArray padding = nn::padding_mask({1, 0, 3}, 3), ahead = nn::look_ahead_mask(2, 4);
-    CHECK(to_string(padding.shape()) == "(3, 1, 1, 3)");
-    check_equal(padding, {1, 0, 0, 0, 0, 0, 1, 1, 1});
-    CHECK(to_string(ahead.shape()) == "(1, 1, 2, 4)");
-    check_equal(ahead, {1, 1, 1, 0, 1, 1, 1, 1});
 }
 
 TEST_CASE("ALiBi: slopes for powers of two and for other numbers of heads, and the bias by value", "[nn]") {

@@ -28,11 +28,9 @@ TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as comp
         const auto qkv = random_qkv<T>(L, L);
         for (const Masked none : {Masked::uniform, Masked::zero}) {
             for (std::size_t i = 0; i < 4; ++i) {
-                AttentionOptions options;
-                options.masked = none;
-                options.mask = MaskArray({2, 1, 1, L}, 1);
-                std::fill_n(options.mask.data(), i % 2 ? L / 3 : L, std::uint8_t{0});  // of the first sequence
-                options.causal = i % 2;  // then its first queries see none
+                AttentionOptions options{.causal = i % 2 == 1, .mask = MaskArray({2, 1, 1, L}, 1), .masked = none};
+                // of the first sequence, whose first queries see none where attention is causal
+                std::fill_n(options.mask.data(), i % 2 ? L / 3 : L, std::uint8_t{0});
                 if (i >= 2) options.dropout = 0.3, options.dropout_key = {i, 4};
                 if (i == 3) options.alibi = nn::alibi_slopes(2);
                 INFO("L " << L << ", uniform " << (none == Masked::uniform) << ", options " << i);
@@ -57,8 +55,7 @@ TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn
     Generator random{1, 0};
     using T = TestType;
     const auto qkv = random_qkv<T>(3, 4);
-    AttentionOptions options;
-    options.mask = MaskArray({3, 4}, 1);
+    AttentionOptions options{.mask = MaskArray({3, 4}, 1)};
     std::fill_n(options.mask.data() + 4, 4, std::uint8_t{0});
     for (const Masked none : {Masked::uniform, Masked::zero}) {
         options.masked = none;
@@ -90,8 +87,7 @@ TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the othe
         for (const double sign : {-1.0, 1.0}) {
             std::fill_n(qkv[0].data() + row, 6, static_cast<T>(sign) * huge);  // its scores: +-infinity
             for (std::size_t i = 0; i < 4; ++i) {
-                AttentionOptions options;
-                options.causal = i % 2;
+                AttentionOptions options{.causal = i % 2 == 1};
                 if (i >= 2) {
                     options.mask = MaskArray({L}, 1);
                     options.mask.data()[L / 2] = 0;
@@ -115,8 +111,7 @@ TEST_CASE("scores that overflow are no mask: in bfloat16 too, and where all keys
     auto qkv = random_qkv<float>(4, 600);
     std::fill_n(qkv[1].data(), qkv[1].size(), 1.0f);
     std::fill_n(qkv[0].data(), 6, -3e38f);  // query 0 of the first head
-    AttentionOptions options;
-    options.mask = MaskArray({600}, 1);
+    AttentionOptions options{.mask = MaskArray({600}, 1)};
     std::fill_n(options.mask.data(), 512, std::uint8_t{0});
     const Computed<float> r = attend(qkv, options, NeedWeights::no);
     CHECK(std::isnan(r.value(0, 0, 0, 0)));

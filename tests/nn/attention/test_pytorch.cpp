@@ -1,0 +1,225 @@
+// The attention family against PyTorch: output, weights and all gradients, with its state dicts. Single heads,
+// multi-head and scaled dot-product attention (causal, cross and masked, composed and fused), scoring functions, and
+// positions.
+#include <memory>
+
+#include "engine/ops/rotary.h"
+#include "nn/attention/masks.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/scores.h"
+#include "nn/attention/self_attention.h"
+#include "nn/positions.h"
+#include "tests/nn/attention/pytorch.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nn::NeedWeights;
+
+namespace {
+
+template <class T, class Layer>
+void compare_layer(const std::string& name, const std::string& state, Layer& layer) {
+    compare<T>(name, state, layer, {"x"}, [&](const Named<T>& in) { return layer.forward(in.at("x")); });
+}
+
+template <class T>
+void compare_product(const std::string& name, AttentionOptions options) {
+    const Case numbers(name);
+    options.mask = numbers.mask();
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
+        INFO((wanted == NeedWeights::yes ? "composed" : "fused"));
+        compare<T>(name, {"q", "k", "v"}, [&](const Named<T>& in) {
+            return nn::scaled_dot_product_attention(in.at("q"), in.at("k"), in.at("v"), options, wanted);
+        });
+    }
+}
+
+// Without valid lengths, with one per sequence, and with one per query (one of them 0).
+const std::vector<std::string> kLengthKinds = {"", "_lens", "_each"};
+
+template <class T>
+void compare_score(const std::string& name, bool has_parameters, std::unique_ptr<nn::Score<T>> score) {
+    nn::Attention<T> attention(std::move(score), 0.0);
+    if (has_parameters) models::load_state_dict(attention, attention_file(name));
+    for (const std::string& kind : kLengthKinds) {
+        const Case numbers(name + kind);
+        compare<T>(numbers, inputs_of<T>(numbers, {"Q", "K", "V"}), &attention, [&](const Named<T>& in) {
+            return attention.forward(in.at("Q"), in.at("K"), in.at("V"), numbers.valid_lens());
+        });
+    }
+    const Case alone(name + "_score");
+    compare<T>(alone, inputs_of<T>(alone, {"Q", "K"}), attention.score.get(),
+               [&](const Named<T>& in) { return attention.score->forward(in.at("Q"), in.at("K")); });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, with a mask", "[nn]", float, double) {
+    using T = TestType;
+    for (const char* name : {"simple", "simple_batch"})
+        compare<T>(name, {"x"}, [](const Named<T>& in) { return nn::simple_self_attention(in.at("x")); });
+    Generator random{1, 0};
+    nn::SelfAttention<T> plain(random, 3, 4), biased(random, 5, 3, 4);
+    compare_layer<T>("self", "self", plain);
+    compare_layer<T>("self_biased", "self_biased", biased);
+    const MaskArray mask = Case("self_masked").mask();
+    compare<T>("self_masked", "self_biased", biased, {"x"},
+               [&](const Named<T>& in) { return biased.forward(in.at("x"), mask); });
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[nn]", float, double) {
+    Generator random{1, 0};
+    using T = TestType;
+    for (const bool bias : {false, true}) {
+        const std::string name = bias ? "causal_biased" : "causal";
+        nn::CausalAttention<T> fill(random, 4, 3, 8, 0.0, bias);
+        nn::CausalAttention<T> renormalize(random, 4, 3, 6, 0.0, bias, nn::CausalMask::renormalize);
+        compare_layer<T>(name, name, fill);
+        compare_layer<T>(name + "_renormalize", name, renormalize);
+        // The cases share x, so the two ways can be compared: as near as each is to PyTorch.
+        const Tensor<T> x = Case(name).input<T>("x");
+        check_close(fill.forward(x).output.value(), renormalize.forward(x).output.value(),
+                    std::is_same_v<T, double> ? 1e-14 : 1e-6, "the two ways");
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, without and with a final linear layer", "[nn]", float,
+                   double) {
+    Generator random{1, 0};
+    using T = TestType;
+    nn::MultiHeadAttentionWrapper<T> plain(random, 4, 3, 5, 0.0, 2), mixed(random, 3, 2, 6, 0.0, 3, true, true);
+    compare_layer<T>("wrapper", "wrapper", plain);
+    compare_layer<T>("wrapper_final", "wrapper_final", mixed);
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, double) {
+    Generator random{1, 0};
+    using T = TestType;
+    using Attention = nn::MultiHeadAttention<T>;
+    Attention plain(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
+    Attention packed(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
+    Attention unbiased(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = 0.0, .bias = false});
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
+        const auto causal = [&](const std::string& name, Attention& attention, const char* x) {
+            compare<T>(name, name, attention, {x},
+                       [&](const Named<T>& in) { return attention.forward(in.at(x), wanted); });
+        };
+        causal("multi", plain, "query");
+        causal("multi_biased", biased, "query");
+        causal("packed", packed, "x");
+        causal("packed_unbiased", unbiased, "x");
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with every kind of mask", "[nn]", float,
+                   double) {
+    Generator random{1, 0};
+    using T = TestType;
+    nn::MultiHeadAttention<T> plain(random, 5, 6, 1, 0.0, 3), biased(random, 6, 8, 1, 0.0, 2, true);
+    for (const auto& [state, attention] : {std::pair{"multi", &plain}, std::pair{"multi_biased", &biased}}) {
+        for (const char* kind : {"cross", "padding", "look_ahead", "plain", "each"}) {
+            const std::string name = std::string(state) + "_" + kind;
+            const MaskArray mask = Case(name).mask();
+            for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
+                compare<T>(name, state, *attention, {"query", "key", "value"},
+                           [&, layer = attention](const Named<T>& in) {
+                               return layer->forward(in.at("query"), in.at("key"), in.at("value"), mask, wanted);
+                           });
+            }
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: scaled_dot_product_attention, composed and fused", "[nn]", float, double) {
+    using T = TestType;
+    AttentionOptions causal, scaled;
+    causal.causal = true;
+    scaled.scale = 0.3;
+    for (const char* name : {"sdpa", "sdpa_padding", "sdpa_plain", "sdpa_each"}) compare_product<T>(name, {});
+    for (const char* name : {"sdpa_causal", "sdpa_causal_later", "sdpa_causal_mask"}) compare_product<T>(name, causal);
+    compare_product<T>("sdpa_scale", scaled);
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, composed and fused", "[nn]", float,
+                   double) {
+    using T = TestType;
+    for (const std::size_t heads : {4, 6}) {
+        const std::string name = "alibi_" + std::to_string(heads);
+        AttentionOptions options;
+        options.alibi = nn::alibi_slopes(heads);
+        check_close(of<double>(options.alibi), Case(name).array<double>("slopes"), 0, "slopes");
+        compare_product<T>(name + "_open", options);
+        options.causal = true;
+        compare_product<T>(name, options);
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, and AdditiveAttention", "[nn]", float, double) {
+    Generator random{1, 0};
+    using T = TestType;
+    compare_score<T>("dot", false, std::make_unique<nn::DotScore<T>>());
+    compare_score<T>("scaled_dot", false, std::make_unique<nn::ScaledDotScore<T>>());
+    compare_score<T>("bilinear", true, std::make_unique<nn::BilinearScore<T>>(random, 3, 4));
+    compare_score<T>("concat", true, std::make_unique<nn::ConcatScore<T>>(random, 3, 4));
+    compare_score<T>("additive", true, std::make_unique<nn::AdditiveScore<T>>(random, 3, 4, 6));
+    nn::AdditiveAttention<T> attention(random, 4, 3, 6, 0.0);
+    for (const std::string& kind : kLengthKinds) {
+        const nn::ValidLengths valid_lens = Case("additive_attention" + kind).valid_lens();
+        compare<T>("additive_attention" + kind, "additive_attention", attention, {"queries", "keys", "values"},
+                   [&](const Named<T>& in) {
+                       return attention.forward(in.at("queries"), in.at("keys"), in.at("values"), valid_lens);
+                   });
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", float, double) {
+    using T = TestType;
+    for (const std::string& kind : kLengthKinds) {
+        const nn::ValidLengths valid_lens = Case("masked_softmax" + kind).valid_lens();
+        compare<T>("masked_softmax" + kind, {"x"},
+                   [&](const Named<T>& in) { return nn::masked_softmax(in.at("x"), valid_lens); });
+        if (kind.empty()) continue;
+        compare<T>("sequence_mask" + kind, {"x"},
+                   [&](const Named<T>& in) { return nn::sequence_mask(in.at("x"), valid_lens, -2.5); });
+    }
+}
+
+TEST_CASE("scores: initial values reach to 1 / sqrt(width), and no further", "[nn]") {
+    Generator random{7, 0};
+    const nn::BilinearScore<double> bilinear(random, 50, 16);
+    const nn::ConcatScore<double> concat(random, 200, 56);
+    const auto largest = [](const ConstArray<double>& w) {
+        return std::abs(*std::max_element(w.data(), w.data() + w.size(),
+                                          [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    };
+    CHECK(largest(bilinear.W.value()) <= 1.0 / 4);
+    CHECK(largest(bilinear.W.value()) > 0.9 / 4);
+    CHECK(largest(concat.w.value()) <= 1.0 / 16);
+    CHECK(largest(concat.w.value()) > 0.9 / 16);
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and both signs, from position 0 and a later one", "[nn]",
+                   float, double) {
+    using T = TestType;
+    for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
+        for (const bool clockwise : {false, true}) {
+            const std::string name = std::string("rotary_") +
+                                     (pairs == RotaryPairs::halves ? "halves" : "interleaved") +
+                                     (clockwise ? "_clockwise" : "_counter");
+            const RotaryOptions first{10000, pairs, clockwise, 0}, later{500, pairs, clockwise, 7};
+            compare<T>(name, {"x"}, [&](const Named<T>& in) { return rotary(in.at("x"), first); });
+            compare<T>(name + "_later", {"x"}, [&](const Named<T>& in) { return rotary(in.at("x"), later); });
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: sinusoidal and learned positions", "[nn]", float, double) {
+    Generator random{1, 0};
+    using T = TestType;
+    check_close(nn::sinusoidal_positions<T>(50, 10), Case("sinusoidal").array<double>("output"), kTolerance<T>);
+    nn::LearnedPositions<T> learned(random, 7, 4);
+    for (const std::size_t start : {0, 2}) {
+        compare<T>(start ? "learned_later" : "learned", "learned", learned, {"x"},
+                   [&](const Named<T>& in) { return learned.forward(in.at("x"), start); });
+    }
+}
