@@ -33,7 +33,7 @@ Shape random_factors(std::size_t n, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
+TEST_CASE("array: shapes know their size and print as in Python, axes count from either end", "[engine]") {
     CHECK(size_of({}) == 1);
     CHECK(size_of({2, 3, 4}) == 24);
     CHECK(size_of({2, 0, 4}) == 0);
@@ -42,9 +42,17 @@ TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
     CHECK(to_string({2, 3}) == "(2, 3)");
     CHECK(fmt::format("{}", Shape{2, 3}) == "(2, 3)");
     CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), contains("too large"));
+    CHECK(normalize_axis("op", 0, 3) == 0);  // axes count from either end
+    CHECK(normalize_axis("op", -1, 3) == 2);
+    CHECK(normalize_axis("op", -3, 3) == 0);
+    CHECK(counting({2, 5}).dim(-1) == 5);
+    CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), contains("softmax: axis 3 must be between -3 and 2"));
+    CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), contains("axis -4"));
+    CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
+    CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), AxisError);
 }
 
-TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative ones, are refused", "[engine]") {
+TEST_CASE("array: sizes that wrap or are negative, and more than eight axes, are refused", "[engine]") {
     constexpr std::size_t one = 1, minus = static_cast<std::size_t>(-1);
     const Shape large[] = {{(one << 62) + 1}, {one << 31, one << 31}, {one << 32, one << 32},
                            {one << 62, 4},    {0, one << 62, 4},      {one << 62, 4, 0}};
@@ -83,17 +91,6 @@ TEST_CASE("array: shapes have room for 16 axes, and no more", "[engine]") {
     CHECK_THROWS_WITH(most.broadcasted(Shape(17, 1)), contains("at most 16 axes"));
     CHECK_THROWS_WITH(most.reshaped(Shape(17, 1)), contains("at most 16 axes"));
     CHECK_THROWS_WITH(Shape(17, 1), contains("at most 16 axes are possible, got 17"));
-}
-
-TEST_CASE("array: axes count from either end", "[engine]") {
-    CHECK(normalize_axis("op", 0, 3) == 0);
-    CHECK(normalize_axis("op", -1, 3) == 2);
-    CHECK(normalize_axis("op", -3, 3) == 0);
-    CHECK(counting({2, 5}).dim(-1) == 5);
-    CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), contains("softmax: axis 3 must be between -3 and 2"));
-    CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), contains("axis -4"));
-    CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
-    CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), AxisError);
 }
 
 TEST_CASE("array: an array without a buffer is not defined", "[engine]") {
@@ -149,7 +146,7 @@ TEST_CASE("array: contiguous means row-major without gaps", "[engine]") {
     CHECK(counting({3, 0}).transposed(0, 1).is_contiguous());
 }
 
-TEST_CASE("array: reshape is a view where strides allow it", "[engine]") {
+TEST_CASE("array: reshape is a view where strides allow it, and reads in row-major order, of nothing too", "[engine]") {
     const Array<double> a = counting({2, 3, 4});
     CHECK(a.reshaped({4, 6}).same_buffer(a));
     CHECK(a.permuted({2, 0, 1}).reshaped({4, 6}).same_buffer(a));       // merges what lies evenly
@@ -160,6 +157,12 @@ TEST_CASE("array: reshape is a view where strides allow it", "[engine]") {
     check_equal(a.sliced(2, 1, 3).reshaped({12}), {1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22});
     check_equal(of<double>(Shape{}, {5}).reshaped({1, 1}), {5});
     CHECK_THROWS_WITH(a.reshaped({5, 5}), contains("reshape", "(5, 5)", "(2, 3, 4)"));
+    const Array<double> empty({3, 0});  // empty arrays can be viewed, reshaped and copied
+    CHECK(empty.transposed(0, 1).reshaped({3, 0}).size() == 0);
+    CHECK(empty.transposed(0, 1).reshaped({0, 7}).shape() == Shape{0, 7});
+    CHECK(Array<double>({2, 0, 3}).permuted({2, 1, 0}).reshaped({0}).shape() == Shape{0});
+    CHECK(empty.sliced(0, 1, 2).clone().shape() == Shape{1, 0});
+    CHECK(Array<double>({1, 3}).broadcasted({0, 3}).clone().size() == 0);
 }
 
 TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engine]") {
@@ -174,15 +177,6 @@ TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engi
         INFO(to_string(base.shape()) << " as " << to_string(view.shape()) << " to " << to_string(shape));
         REQUIRE(same_bits(view.reshaped(shape), view.clone().reshaped(shape)));
     }
-}
-
-TEST_CASE("array: empty arrays can be viewed, reshaped and copied", "[engine]") {
-    const Array<double> a({3, 0});
-    CHECK(a.transposed(0, 1).reshaped({3, 0}).size() == 0);
-    CHECK(a.transposed(0, 1).reshaped({0, 7}).shape() == Shape{0, 7});
-    CHECK(Array<double>({2, 0, 3}).permuted({2, 1, 0}).reshaped({0}).shape() == Shape{0});
-    CHECK(a.sliced(0, 1, 2).clone().shape() == Shape{1, 0});
-    CHECK(Array<double>({1, 3}).broadcasted({0, 3}).clone().size() == 0);
 }
 
 TEST_CASE("array: a mismatched shape is refused, naming both shapes", "[engine]") {

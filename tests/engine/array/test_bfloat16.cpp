@@ -7,7 +7,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("bfloat16: rounds to nearest, ties to even, and keeps what is special", "[engine]") {
+TEST_CASE("bfloat16: rounds to nearest, ties to even, in arrays of any layout, and back", "[engine]") {
     const auto rounded = [](float x) { return widen(round_to_bfloat16(x)); };
     const float ulp = 0x1p-7f;  // of numbers from 1 to 2
     CHECK(rounded(1.0f) == 1.0f);
@@ -22,10 +22,7 @@ TEST_CASE("bfloat16: rounds to nearest, ties to even, and keeps what is special"
     CHECK(std::signbit(rounded(-0.0f)));
     CHECK(rounded(0x1p-140f) == 0x1p-133f * 0);
     CHECK(rounded(0x1p-133f) == 0x1p-133f);
-}
-
-TEST_CASE("bfloat16: arrays of any layout, and back", "[engine]") {
-    const Array<float> x = random_array<float>({5, 37}, 1);
+    const Array<float> x = random_array<float>({5, 37}, 1);  // arrays of any layout, and back
     for (const ConstArray<float>& view :
          std::vector<ConstArray<float>>{x, x.transposed(0, 1), x.sliced(1, 3, 36, 2), x.broadcasted({2, 5, 37})}) {
         const Array<BFloat16> h = round_to_bfloat16(view);

@@ -16,7 +16,7 @@ TEST_CASE("broadcast: shapes align at the right and axes of size 1 stretch", "[e
     CHECK_THROWS_AS(broadcast_shape("mul", {0}, {2}), Error);
 }
 
-TEST_CASE("broadcast: sum_to adds up what was spread", "[engine]") {
+TEST_CASE("broadcast: sum_to adds up what was spread, and is the transpose of broadcasted", "[engine]") {
     const Array<double> g = of<double>({2, 3}, {1, 2, 3, 4, 5, 6});
     check_equal(sum_to(g, {2, 3}), {1, 2, 3, 4, 5, 6});
     check_equal(sum_to(g, {3}), {5, 7, 9});
@@ -26,15 +26,12 @@ TEST_CASE("broadcast: sum_to adds up what was spread", "[engine]") {
     check_equal(sum_to(g.transposed(0, 1), {2}), {6, 15});
     CHECK(sum_to(g, {1, 1}).shape() == Shape{1, 1});
     check_equal(sum_to(Array<double>({0, 2}), {1, 2}), {0, 0});
-}
-
-TEST_CASE("broadcast: sum_to is the transpose of broadcasted", "[engine]") {
-    // <g, broadcast(x)> = <sum_to(g), x> for every g and x
+    // <h, broadcast(x)> = <sum_to(h), x> for every h and x
     const std::vector<std::pair<Shape, Shape>> pairs = {
         {{3, 1}, {2, 3, 4}}, {{4}, {2, 3, 4}}, {{2, 1, 4}, {2, 3, 4}}, {{1, 3, 1}, {2, 3, 4}}, {{}, {5, 7}}};
     for (const auto& [small, large] : pairs) {
-        const Array<double> x = normal(small, 1), g = normal(large, 2);
-        const Array<double> wide = g * x.broadcasted(large), back = sum_to(g, small) * x;
+        const Array<double> x = normal(small, 1), h = normal(large, 2);
+        const Array<double> wide = h * x.broadcasted(large), back = sum_to(h, small) * x;
         CHECK(*sum_to(wide, {}).data() == Approx(*sum_to(back, {}).data()).epsilon(1e-12));
     }
 }

@@ -15,7 +15,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("buffer_pool: buffers hold what was asked for, aligned, with at most a quarter to spare", "[engine]") {
+TEST_CASE("buffer_pool: buffers hold what was asked for, and are handed out again when they are freed", "[engine]") {
     for (std::size_t bytes = 0; bytes < (std::size_t{5} << 20); bytes = bytes * 9 / 8 + 1) {
         const Buffer buffer(bytes);
         INFO(bytes << " bytes");
@@ -24,10 +24,7 @@ TEST_CASE("buffer_pool: buffers hold what was asked for, aligned, with at most a
         CHECK(buffer.capacity <= bytes + bytes / 4 + 64);
         std::memset(buffer.data, 0xff, buffer.capacity);
     }
-}
-
-TEST_CASE("buffer_pool: a freed buffer is handed out again", "[engine]") {
-    const std::size_t bytes = 777777;
+    const std::size_t bytes = 777777;  // a freed buffer is handed out again
     const void* first = nullptr;
     { first = Buffer(bytes).data; }
     const PoolStatistics before = pool_statistics();
@@ -47,7 +44,7 @@ TEST_CASE("buffer_pool: a freed buffer is handed out again", "[engine]") {
     CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
 }
 
-TEST_CASE("buffer_pool: a thread keeps its memory, and has its own", "[engine]") {
+TEST_CASE("buffer_pool: a thread keeps its memory, and no other gets the same buffer", "[engine]") {
     void* const first = thread_memory(1000);
     CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
     const auto requests = pool_statistics().requests;
@@ -60,6 +57,19 @@ TEST_CASE("buffer_pool: a thread keeps its memory, and has its own", "[engine]")
     CHECK(other != nullptr);
     CHECK(other != thread_memory(500));
     CHECK(pool_statistics().bytes_in_use == in_use);  // a thread that ends gives it back
+    std::atomic<int> mixed = 0;                       // threads do not get the same buffer
+    const auto work = [&mixed](unsigned char mark) {
+        for (int i = 0; i < 2000; ++i) {
+            const Buffer a(256), b(1000);
+            std::memset(a.data, mark, 256);
+            std::memset(b.data, mark + 1, 1000);
+            if (static_cast<unsigned char*>(a.data)[i % 256] != mark) ++mixed;
+            if (static_cast<unsigned char*>(b.data)[i % 1000] != mark + 1) ++mixed;
+        }
+    };
+    std::thread one(work, 10), two(work, 20), three(work, 30);
+    one.join(), two.join(), three.join();
+    CHECK(mixed == 0);
 }
 
 TEST_CASE("buffer_pool: cached buffers can be given back to the system", "[engine]") {
@@ -98,22 +108,6 @@ TEST_CASE("buffer_pool: a failed allocation throws bad_alloc and changes nothing
     CHECK_THROWS_AS(Buffer(~std::size_t{0}), std::bad_alloc);
     CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
     CHECK(pool_statistics().requests == before.requests);
-}
-
-TEST_CASE("buffer_pool: threads do not get the same buffer", "[engine]") {
-    std::atomic<int> mixed = 0;
-    const auto work = [&mixed](unsigned char mark) {
-        for (int i = 0; i < 2000; ++i) {
-            const Buffer a(256), b(1000);
-            std::memset(a.data, mark, 256);
-            std::memset(b.data, mark + 1, 1000);
-            if (static_cast<unsigned char*>(a.data)[i % 256] != mark) ++mixed;
-            if (static_cast<unsigned char*>(b.data)[i % 1000] != mark + 1) ++mixed;
-        }
-    };
-    std::thread one(work, 10), two(work, 20), three(work, 30);
-    one.join(), two.join(), three.join();
-    CHECK(mixed == 0);
 }
 
 TEST_CASE("buffer_pool: a training step in a steady state takes nothing from the system", "[engine]") {

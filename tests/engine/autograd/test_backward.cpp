@@ -26,7 +26,7 @@ void on_threads(std::size_t threads, const F& f) {
 
 }  // namespace
 
-TEST_CASE("backward: threads that share leaves lose no gradient", "[engine]") {
+TEST_CASE("backward: threads that share leaves, with places of their own or not, lose no gradient", "[engine]") {
     // Whole numbers, so that sums are exact in any order. Gradients come in three ways: returned (mul), written in
     // place (matmul, linear, embedding), and added for two inputs of one op (mul of a tensor with itself).
     constexpr std::size_t kThreads = 4;
@@ -52,15 +52,12 @@ TEST_CASE("backward: threads that share leaves lose no gradient", "[engine]") {
     for (const Tensor<double>* leaf : {&w, &b, &v, &table}) {
         check_equal(Array<double>(leaf->grad() - kRuns * 1.0 * once[i++]), std::vector<double>(leaf->size(), 0.0));
     }
-}
-
-TEST_CASE("backward: threads that share parameters with places of their own lose no gradient", "[engine]") {
-    Tensor<float> p(Array<float>({64, 64}, 1.0f), true);
+    Tensor<float> p(Array<float>({64, 64}, 1.0f), true);  // a parameter with places of its own
     Array<float> values({64, 64}), gradients({64, 64}, 0.0f);
     p.bind(values, gradients);
     const Tensor<float> x(Array<float>({8, 64}, 1.0f));
     on_threads(4, [&](std::size_t) {
-        for (int i = 0; i < 50; ++i) backward(sum(linear(x, p)));
+        for (int run = 0; run < 50; ++run) backward(sum(linear(x, p)));
     });
     check_equal(gradients, std::vector<double>(64 * 64, 4 * 50 * 8));
     CHECK(p.grad().same_buffer(gradients));

@@ -81,8 +81,8 @@ TEST_CASE("create: random numbers follow from their key alone", "[engine]") {
     });
 }
 
-TEST_CASE("print: a tensor shows its shape, its op and its values", "[engine]") {
-    const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);
+TEST_CASE("print: a tensor shows its shape, its op and its values, an array its values", "[engine]") {
+    const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);  // an array shows its values
     CHECK(printed(x) == "Tensor (2, 2) leaf\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
     CHECK(printed(x.detach()) == "Tensor (2, 2)\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
     CHECK(printed(x * x).starts_with("Tensor (2, 2) mul\n{{  1.  ,   6.25},\n"));
@@ -93,10 +93,6 @@ TEST_CASE("print: a tensor shows its shape, its op and its values", "[engine]") 
     CHECK(printed(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
     CHECK(printed(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
     CHECK(printed(Tensor<float>::zeros({500, 500})).size() < 1000);
-}
-
-TEST_CASE("print: an array shows its values", "[engine]") {
-    const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);
     backward(sum(x * x));
     CHECK(printed(x.grad()) == "{{ 2.,  5.},\n {-6.,  8.}}");
     CHECK(printed(x.value()) == "{{ 1. ,  2.5},\n {-3. ,  4. }}");

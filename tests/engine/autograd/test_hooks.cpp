@@ -185,17 +185,3 @@ TEST_CASE("hooks: a node that nobody watches has none, and threads may watch a l
     CHECK(calls == 200);
     check_equal(w.grad(), {600, 600});
 }
-
-TEST_CASE("gradients of gradients: differences of gradients give a Hessian's products", "[engine]") {
-    // The method of docs/library.md: (g(w + e v) - g(w - e v)) / 2e. L = sum w^4 / 4 has the Hessian diag(3 w^2).
-    auto w = Tensor<double>::from({1, -2, 0.5}, true);
-    const Array<double> v = of<double>({1, 2, -3});
-    const auto gradient_at = [&](double e) {
-        const Tensor<double> at(Array<double>(w.value() + e * v), true);
-        (sum(pow(at, 4)) / 4).backward();
-        return at.grad();
-    };
-    const double e = 1e-5;
-    const Array<double> product = (gradient_at(e) - gradient_at(-e)) / (2 * e);
-    check_close(product, of<double>({3, 24, -2.25}), 1e-8);
-}

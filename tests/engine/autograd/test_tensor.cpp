@@ -56,7 +56,7 @@ TEST_CASE("tensor: item is the one element", "[engine]") {
     CHECK_THROWS_WITH(leaf({1, 2}).item(), contains("item", "(2,)"));
 }
 
-TEST_CASE("tensor: every use of a tensor adds to its gradient", "[engine]") {
+TEST_CASE("tensor: every use of a tensor adds to its gradient, no use leaves it 0", "[engine]") {
     const Tensor<double> x = leaf({3, -2});
     backward(sum(mul(x, x)));
     check_equal(x.grad(), {6, -4});
@@ -74,16 +74,13 @@ TEST_CASE("tensor: every use of a tensor adds to its gradient", "[engine]") {
     for (int i = 0; i < 40; ++i) y = add(y, y);
     backward(y);
     check_equal(deep.grad(), {0x1p40});
-}
-
-TEST_CASE("tensor: an input that the value does not depend on has gradient zero", "[engine]") {
-    const Tensor<double> x = leaf({1, 2}), unused = leaf({3, 4});
-    backward(sum(x));
-    check_equal(unused.grad(), {0, 0});
-    check_equal(x.grad(), {1, 1});
-    const Tensor<double> y = leaf({1, 2});
-    backward(sum(mul(y, y)), Array<double>(Shape{}, 0.0));
-    check_equal(y.grad(), {0, 0});
+    const Tensor<double> used = leaf({1, 2}), unused = leaf({3, 4});
+    backward(sum(used));                 // an input that the value does not depend on has gradient zero
+    check_equal(unused.grad(), {0, 0});  // an input that the value does not depend on has gradient zero
+    check_equal(used.grad(), {1, 1});
+    const Tensor<double> w = leaf({1, 2});
+    backward(sum(mul(w, w)), Array<double>(Shape{}, 0.0));
+    check_equal(w.grad(), {0, 0});
 }
 
 TEST_CASE("tensor: gradients of several runs add up until zero_grad", "[engine]") {
@@ -140,7 +137,7 @@ TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engin
     check_equal(x.grad(), {2 + n + 2, 3 + n + 2});
 }
 
-TEST_CASE("tensor: a kept graph runs again with the same bits, a released one does not", "[engine]") {
+TEST_CASE("tensor: a kept graph runs again with the same bits, a released one serves no other result", "[engine]") {
     Tensor<double> x(random_array<double>({6, 12}, 1), true), w(random_array<double>({12, 12}, 2), true);
     const auto q = split(matmul(x, w), 3, -1);
     const Tensor<double> y =
@@ -156,18 +153,15 @@ TEST_CASE("tensor: a kept graph runs again with the same bits, a released one do
     check_close(twice, Array<double>(2.0 * dx), 1e-14);
     CHECK_THROWS_WITH(backward(y), contains("sum", "Graph::keep"));
     CHECK(same_bits(x.grad(), twice));
-}
-
-TEST_CASE("tensor: a graph released by one result cannot serve another", "[engine]") {
-    const Tensor<double> x = leaf({2});
-    const Tensor<double> shared = mul(x, x);
+    const Tensor<double> two = leaf({2});  // a graph released by one result cannot serve another
+    const Tensor<double> shared = mul(two, two);
     const Tensor<double> a = scale(shared, 2), b = scale(shared, 3);
     backward(a);
     CHECK_THROWS_WITH(backward(b), contains("'mul'"));
-    check_equal(x.grad(), {8});
+    check_equal(two.grad(), {8});
 }
 
-TEST_CASE("tensor: a cotangent is required for what is not a scalar, in its shape", "[engine]") {
+TEST_CASE("tensor: a cotangent has the value's shape, and so has a gradient", "[engine]") {
     const Tensor<double> x = leaf({1, 2});
     CHECK_THROWS_WITH(backward(mul(x, x)), contains("cotangent", "(2,)"));
     CHECK_THROWS_WITH(backward(mul(x, x), of<double>({1, 2, 3})), contains("(3,)", "(2,)"));
@@ -175,13 +169,9 @@ TEST_CASE("tensor: a cotangent is required for what is not a scalar, in its shap
     backward(x, dy);  // a leaf takes the cotangent over, but not the caller's array
     dy.data()[0] = 0;
     check_equal(x.grad(), {5, 7});
-}
-
-TEST_CASE("tensor: a gradient of another shape than the value is refused, naming the op", "[engine]") {
-    const Tensor<double> x = leaf({1, 2});
     const Tensor<double> inner = affine(x, 1, 0);
     const Tensor<double> y = record("bad", sum(inner).value(), inputs(inner),
-                                    [](const Array<double>& dy, Gradients<double>& grads) { grads.add(0, dy); });
+                                    [](const Array<double>& g, Gradients<double>& grads) { grads.add(0, g); });
     CHECK_THROWS_WITH(backward(y), contains("'affine'", "() for (2,)"));
 }
 

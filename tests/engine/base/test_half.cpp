@@ -71,20 +71,14 @@ int failures_between_patterns(int exponent_bits, int fraction_bits, Narrow narro
 
 }  // namespace
 
-TEST_CASE("half: f16 widens exactly and comes back, all 65536 patterns", "[models]") {
+TEST_CASE("half: f16 and bf16 widen exactly and come back, all 65536 patterns, and round to nearest even", "[models]") {
     CHECK(failures_over_all_patterns(5, 10, f16_to_f32, f32_to_f16) == 0);
-}
-
-TEST_CASE("half: bf16 widens exactly and comes back, all 65536 patterns", "[models]") {
     CHECK(failures_over_all_patterns(8, 7, bf16_to_f32, f32_to_bf16) == 0);
-}
-
-TEST_CASE("half: narrowing rounds to nearest even around every middle", "[models]") {
-    CHECK(failures_between_patterns(5, 10, f32_to_f16) == 0);
+    CHECK(failures_between_patterns(5, 10, f32_to_f16) == 0);  // narrowing rounds to nearest even around every middle
     CHECK(failures_between_patterns(8, 7, f32_to_bf16) == 0);
 }
 
-TEST_CASE("half: known f16 values", "[models]") {
+TEST_CASE("half: known values, and NaN stays NaN, with its sign", "[models]") {
     CHECK(f32_to_f16(1.0f) == 0x3c00);
     CHECK(f32_to_f16(-2.0f) == 0xc000);
     CHECK(f32_to_f16(0.1f) == 0x2e66);
@@ -101,21 +95,15 @@ TEST_CASE("half: known f16 values", "[models]") {
     CHECK(bits_of(f16_to_f32(0x8000)) == 0x80000000u);
     CHECK(f16_to_f32(0x0001) == 0x1p-24f);
     CHECK(f16_to_f32(0x3555) == 0.333251953125f);
-}
-
-TEST_CASE("half: known bf16 values", "[models]") {
-    CHECK(f32_to_bf16(1.0f) == 0x3f80);
+    CHECK(f32_to_bf16(1.0f) == 0x3f80);  // known bf16 values
     CHECK(f32_to_bf16(0.1f) == 0x3dcd);
     CHECK(f32_to_bf16(0x1.01p0f) == 0x3f80);  // a tie, to even
     CHECK(f32_to_bf16(0x1.03p0f) == 0x3f82);
     CHECK(f32_to_bf16(std::numeric_limits<float>::max()) == 0x7f80);
     CHECK(f32_to_bf16(-0.0f) == 0x8000);
     CHECK(bf16_to_f32(0x0001) == 0x1p-133f);
-}
-
-TEST_CASE("half: NaN stays NaN, with its sign", "[models]") {
     for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u, 0x7fffffffu, 0xffffffffu}) {
-        const float nan = std::bit_cast<float>(bits);
+        const float nan = std::bit_cast<float>(bits);  // NaN stays NaN, with its sign
         CHECK(std::isnan(f16_to_f32(f32_to_f16(nan))));
         CHECK(std::isnan(bf16_to_f32(f32_to_bf16(nan))));
         CHECK((f32_to_f16(nan) >> 15) == (bits >> 31));

@@ -11,7 +11,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("parallel_for: ranges cover every index once", "[engine]") {
+TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples of the unit", "[engine]") {
     for (const int threads : {1, 2, 3, 8}) {
         const Threads scope(threads);
         for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 100, 1001}) {
@@ -25,10 +25,7 @@ TEST_CASE("parallel_for: ranges cover every index once", "[engine]") {
             }
         }
     }
-}
-
-TEST_CASE("parallel_for: ranges begin at multiples of the unit", "[engine]") {
-    for (const int threads : {1, 2, 3, 7, 8}) {
+    for (const int threads : {1, 2, 3, 7, 8}) {  // ranges begin at multiples of the unit
         const Threads scope(threads);
         for (const std::size_t n : {1, 31, 32, 33, 64, 100, 1001}) {
             std::vector<int> seen(n, 0), begins(n, 0);
@@ -42,10 +39,7 @@ TEST_CASE("parallel_for: ranges begin at multiples of the unit", "[engine]") {
             for (std::size_t i = 0; i < n; ++i) CHECK((begins[i] == 0 || i % 32 == 0));
         }
     }
-}
-
-TEST_CASE("max_ranges: the number of threads, and 1 inside a loop", "[engine]") {
-    const Threads scope(3);
+    const Threads scope(3);  // the number of threads, and 1 inside a loop
     CHECK(max_ranges() == 3);
     std::atomic<std::size_t> inside = 0;
     parallel_for(3, 1, [&](std::size_t, std::size_t) { inside += max_ranges(); });

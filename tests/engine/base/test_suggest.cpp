@@ -5,7 +5,7 @@
 
 using namespace inkling;
 
-TEST_CASE("suggest: the edit distance counts letters added, dropped, changed and swapped", "[suggest]") {
+TEST_CASE("suggest: the word with the fewest changes is meant, else one that begins or ends alike", "[suggest]") {
     CHECK(edit_distance("", "") == 0);
     CHECK(edit_distance("", "abc") == 3);
     CHECK(edit_distance("train", "train") == 0);
@@ -16,13 +16,10 @@ TEST_CASE("suggest: the edit distance counts letters added, dropped, changed and
     CHECK(edit_distance("ca", "abc") == 3);  // a swap is of neighbours, and nothing comes between them later
     CHECK(edit_distance("kitten", "sitting") == edit_distance("sitting", "kitten"));
     CHECK(edit_distance("kitten", "sitting") == 3);
-}
-
-TEST_CASE("suggest: the nearest word is meant, else one that begins or ends alike", "[suggest]") {
     const std::vector<std::string> flags = {"--n-layer", "--n-head", "--max-iters", "--lr-decay-iters",
                                             "--learning-rate"};
     CHECK(nearest("--n-layers", flags) == "--n-layer");
-    CHECK(nearest("-n-layer", flags) == "--n-layer");
+    CHECK(nearest("-n-layer", flags) == "--n-layer");  // the nearest word is meant, else one that begins or ends alike
     CHECK(nearest("--N-Layer", flags) == "--n-layer");
     CHECK(nearest("--lerning-rate", flags) == "--learning-rate");
     CHECK(nearest("--iters", flags) == "--max-iters");

@@ -20,7 +20,7 @@ TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
                       contains("2 numbers are not those of shape (3,)"));
 }
 
-TEST_CASE("composed: known values", "[engine]") {
+TEST_CASE("composed: known values, of one place that many come to", "[engine]") {
     check_equal(pad(kX, {-1, 1}).value(), {1, 2, 0, 4, 0, 0});
     check_equal(flip(kX, 1).value(), {2, 1, 3, 0, 4, 4});
     check_equal(roll(kX, -4, 1).value(), {1, 2, 3, 4, 0, 4});
@@ -36,6 +36,20 @@ TEST_CASE("composed: known values", "[engine]") {
     CHECK(remainder(Tensor<double>::from(1.0), Tensor<double>::from(0.1)).item() == std::fmod(1.0, 0.1));
     check_equal(maximum(kX, 2).value(), {3, 2, 2, 4, 4, 2});
     check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
+    const auto scattered = [](Scatter how, bool self) {  // what comes to one place
+        IdArray places({2, 2}, 0);
+        places(1, 1) = 2;
+        return scatter(kX, 1, places, Tensor<double>::from({{5, -1}, {6, 7}}), how, self).value();
+    };
+    check_equal(scattered(Scatter::replace, true), {-1, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::sum, true), {7, 1, 2, 10, 4, 7});
+    check_equal(scattered(Scatter::sum, false), {4, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::prod, true), {-15, 1, 2, 24, 4, 0});
+    check_equal(scattered(Scatter::mean, false), {2, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::max, true), {5, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::min, false), {-1, 1, 2, 6, 4, 7});
+    CHECK(scatter(Tensor<double>::from(2.0), 0, IdArray(Shape(), 0), Tensor<double>::from(3.0), Scatter::sum).item() ==
+          5);
 }
 
 TEST_CASE("scatter: memory is in proportion to the elements, wherever they go", "[engine]") {
@@ -61,58 +75,32 @@ TEST_CASE("composed: what overflows or cancels on the way keeps its digits", "[e
     check_equal(clamp(kX, 3, 1).value(), {1, 1, 1, 1, 1, 1});  // as in PyTorch
 }
 
-TEST_CASE("composed: what comes to one place", "[engine]") {
-    const auto scattered = [](Scatter how, bool self) {
-        IdArray ids({2, 2}, 0);
-        ids(1, 1) = 2;
-        return scatter(kX, 1, ids, Tensor<double>::from({{5, -1}, {6, 7}}), how, self).value();
-    };
-    check_equal(scattered(Scatter::replace, true), {-1, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::sum, true), {7, 1, 2, 10, 4, 7});
-    check_equal(scattered(Scatter::sum, false), {4, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::prod, true), {-15, 1, 2, 24, 4, 0});
-    check_equal(scattered(Scatter::mean, false), {2, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::max, true), {5, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::min, false), {-1, 1, 2, 6, 4, 7});
-    CHECK(scatter(Tensor<double>::from(2.0), 0, IdArray(Shape(), 0), Tensor<double>::from(3.0), Scatter::sum).item() ==
-          5);
-}
-
-TEST_CASE("composed: the norm of zeros has a gradient of 0", "[engine]") {
-    for (const double p : {1.0, 2.0, 3.0}) {
-        const auto x = Tensor<double>::zeros({3}, true);
-        norm(x, p).backward();
-        check_equal(x.grad(), {0, 0, 0});
-    }
-}
-
-TEST_CASE("composed: a scalar is a row of one number where an axis is named", "[engine]") {
-    const auto x = Tensor<double>::from(3.0, true);
+TEST_CASE("composed: scalars, zeros, and nothing at all", "[engine]") {
+    const auto x = Tensor<double>::from(3.0, true);  // a row of one number, where an axis is named
     CHECK(argmax(x, 0)() == 0);
     CHECK(topk(x, 1).values.item() == 3);
     CHECK(log_softmax(x).item() == 0);
     CHECK(mean(x, {-1}, true).shape() == Shape());
     CHECK_THROWS_WITH(sum(x, 1), contains("sum: axis 1"));
     CHECK_THROWS_WITH(cumsum(x, 1), contains("cumsum: axis 1"));
-}
-
-TEST_CASE("composed: the mean and the variance of too few elements are NaN", "[engine]") {
-    const auto one = Tensor<double>::from({2.0}, true);
-    CHECK(std::isnan(var(one).item()));
+    for (const double p : {1.0, 2.0, 3.0}) {  // the norm of zeros has a gradient of 0
+        const auto zeros = Tensor<double>::zeros({3}, true);
+        norm(zeros, p).backward();
+        check_equal(zeros.grad(), {0, 0, 0});
+    }
+    const auto one = Tensor<double>::from({2.0}, true);  // too few elements for a variance: NaN
+    CHECK(std::isnan(var(one).item()));                  // the mean and the variance of too few elements are NaN
     inkling::std(one).backward();
     CHECK(std::isnan(one.grad()(0)));
     CHECK(std::isnan(var(Tensor<double>::zeros({0})).item()));
     CHECK(std::isinf(var(Tensor<double>::from({1, 2}), {}, false, 2).item()));
     CHECK(std::isnan(mean(Tensor<double>::zeros({0})).item()));
-}
-
-TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]") {
-    const auto zeros = [](const Shape& shape) { return Tensor<float>::zeros(shape); };
-    CHECK(conv1d(zeros({1, 2, 5}), zeros({0, 2, 3})).shape() == Shape{1, 0, 3});
-    CHECK(conv2d(zeros({0, 2, 5, 4}), zeros({3, 2, 2, 2})).shape() == Shape{0, 3, 4, 3});
-    CHECK(max_pool2d(zeros({0, 4, 4}), 2).shape() == Shape{0, 2, 2});
-    CHECK(cumprod(zeros({2, 0}), 0).shape() == Shape{2, 0});
-    CHECK(logcumsumexp(zeros({2, 0}), 1).shape() == Shape{2, 0});
+    const auto empty = [](const Shape& shape) { return Tensor<float>::zeros(shape); };
+    CHECK(conv1d(empty({1, 2, 5}), empty({0, 2, 3})).shape() == Shape{1, 0, 3});
+    CHECK(conv2d(empty({0, 2, 5, 4}), empty({3, 2, 2, 2})).shape() == Shape{0, 3, 4, 3});
+    CHECK(max_pool2d(empty({0, 4, 4}), 2).shape() == Shape{0, 2, 2});
+    CHECK(cumprod(empty({2, 0}), 0).shape() == Shape{2, 0});
+    CHECK(logcumsumexp(empty({2, 0}), 1).shape() == Shape{2, 0});
     const std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::min();  // -3, and 5 again and again
     check_equal(roll(Tensor<float>::arange(5), far, 0).value(), {3, 4, 0, 1, 2});
 }

@@ -27,7 +27,7 @@ struct Files {
 
 }  // namespace
 
-TEST_CASE("threads: a control group's quota of version 1", "[engine]") {
+TEST_CASE("threads: a control group's quota of version 1 or 2, and malformed ones, which set no limit", "[engine]") {
     const Files files;
     CHECK(files.quota("4:cpu:/\n0::/\n") == kNoLimit);  // no files
     files.set("cpu", "-1\n", "100000\n");
@@ -42,11 +42,7 @@ TEST_CASE("threads: a control group's quota of version 1", "[engine]") {
     CHECK(files.quota("4:cpu:/docker/of_outside\n") == 2);  // a container sees its own group at the root
     files.set("cpu", "20000\n", "100000\n");
     CHECK(files.quota("4:cpu:/a/b\n") == 1);
-}
-
-TEST_CASE("threads: a control group's quota of version 2", "[engine]") {
-    const Files files;
-    files.set("a/b", "max 100000\n");
+    files.set("a/b", "max 100000\n");  // version 2
     CHECK(files.quota("0::/a/b\n") == kNoLimit);
     files.set("a", "300000 100000\n");
     CHECK(files.quota("0::/a/b\n") == 3);
@@ -57,11 +53,7 @@ TEST_CASE("threads: a control group's quota of version 2", "[engine]") {
     CHECK(files.quota("3:cpuset:/c\n0::/c\n") == 2);
     files.set("cpu/c", "100000\n", "100000\n");
     CHECK(files.quota("3:cpu:/c\n0::/c\n") == 1);
-}
-
-TEST_CASE("threads: a malformed list of groups or number sets no limit", "[engine]") {
-    const Files files;
-    files.set("cpu", "many\n", "100000\n");
+    files.set("cpu", "many\n", "100000\n");  // a malformed list of groups or number sets no limit
     CHECK(files.quota("4:cpu:/\n") == kNoLimit);
     files.set("cpu", "100000\n", "0\n");
     CHECK(files.quota("4:cpu:/\n") == kNoLimit);

@@ -23,9 +23,8 @@ void check_points(const char* name, const F& f, const std::vector<double>& x, co
 TEMPLATE_TEST_CASE("activation: kinks, and the parameters' defaults", "[engine]", float, double) {
     using T = TestType;
     const double e = std::exp(-1.0);
-    check_points<T>("relu", [](const auto& x) { return relu(x); }, {-2, 0, 3}, {0, 0, 3}, {0, 0, 1});
-    check_points<T>("squared_relu", [](const auto& x) { return squared_relu(x); }, {-2, -0.0, 0, 0.5}, {0, 0, 0, 0.25},
-                    {0, 0, 0, 1});
+    check_points<T>("relu", relu<T>, {-2, 0, 3}, {0, 0, 3}, {0, 0, 1});
+    check_points<T>("squared_relu", squared_relu<T>, {-2, -0.0, 0, 0.5}, {0, 0, 0, 0.25}, {0, 0, 0, 1});
     check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x); }, {-2, 0, 3}, {-0.02, 0, 3},
                     {0.01, 0.01, 1});
     check_points<T>("elu", [](const auto& x) { return elu(x); }, {-1, 0, 3}, {e - 1, 0, 3}, {e, 1, 1});
@@ -37,21 +36,19 @@ TEMPLATE_TEST_CASE("activation: far from zero they are flat or the identity, nev
     const double inf = kInfinity, nan = std::nan("");
     for (const double far : {100.0, 1e3, 1e4, 1e15, 1e30}) {
         INFO(far);
-        check_points<T>("tanh", [](const auto& x) { return tanh(x); }, {far, -far}, {1, -1}, {0, 0});
-        check_points<T>("sigmoid", [](const auto& x) { return sigmoid(x); }, {far, -far}, {1, 0}, {0, 0});
-        check_points<T>("relu", [](const auto& x) { return relu(x); }, {far, -far}, {far, 0}, {1, 0});
-        check_points<T>("silu", [](const auto& x) { return silu(x); }, {far, -far}, {far, 0}, {1, 0});
-        check_points<T>("gelu", [](const auto& x) { return gelu(x); }, {far, -far}, {far, 0}, {1, 0});
-        check_points<T>("gelu_erf", [](const auto& x) { return gelu_erf(x); }, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("tanh", tanh<T>, {far, -far}, {1, -1}, {0, 0});
+        check_points<T>("sigmoid", sigmoid<T>, {far, -far}, {1, 0}, {0, 0});
+        check_points<T>("relu", relu<T>, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("silu", silu<T>, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("gelu", gelu<T>, {far, -far}, {far, 0}, {1, 0});
+        check_points<T>("gelu_erf", gelu_erf<T>, {far, -far}, {far, 0}, {1, 0});
     }
-    check_points<T>("softplus", [](const auto& x) { return softplus(x); }, {1000, -1000, inf, -inf, nan},
-                    {1000, 0, inf, 0, nan}, {1, 0, 1, 0, nan});
+    check_points<T>("softplus", softplus<T>, {1000, -1000, inf, -inf, nan}, {1000, 0, inf, 0, nan}, {1, 0, 1, 0, nan});
     check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x, 0.5); }, {1000, -1000, inf, -inf, nan},
                     {1000, -500, inf, -inf, nan}, {1, 0.5, 1, 0.5, nan});
     check_points<T>("elu", [](const auto& x) { return elu(x, 3); }, {1000, -1000, inf, -inf, nan},
                     {1000, -3, inf, -3, nan}, {1, 0, 1, 0, nan});
-    check_points<T>("squared_relu", [](const auto& x) { return squared_relu(x); }, {-1e30, 1e15, -inf, inf},
-                    {0, 1e30, 0, inf}, {0, 2e15, 0, inf});
+    check_points<T>("squared_relu", squared_relu<T>, {-1e30, 1e15, -inf, inf}, {0, 1e30, 0, inf}, {0, 2e15, 0, inf});
     check_points<T>("softcap", [](const auto& x) { return softcap(x, 15); }, {1e3, -1e3, 1e30, -1e30, inf, -inf, nan},
                     {15, -15, 15, -15, 15, -15, nan}, {0, 0, 0, 0, 0, 0, nan});
 }

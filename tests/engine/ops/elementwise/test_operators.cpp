@@ -5,7 +5,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("operators: a number may stand on either side", "[engine]") {
+TEST_CASE("operators: a number of any type may stand on either side", "[engine]") {
     const auto gradient_of = [](auto f) {
         const auto x = Tensor<double>::from({1, -2, 4}, true);
         sum(f(x)).backward();
@@ -27,17 +27,14 @@ TEST_CASE("operators: a number may stand on either side", "[engine]") {
         CHECK((Tensor<float>::from(1) / d).item() == 1.0f / static_cast<float>(d));
         CHECK((Tensor<float>::from(5) / static_cast<int>(d)).item() == 5.0f / static_cast<float>(d));
     }
-}
-
-TEST_CASE("operators: a result does not depend on the number's type", "[engine]") {
-    const auto x = Tensor<float>::from({1, 2});
-    check_equal((x * 3).value(), {3, 6});
-    check_equal((x * 3u).value(), {3, 6});
-    check_equal((x * 3.0f).value(), {3, 6});
-    check_equal((x * 3.0).value(), {3, 6});
-    check_equal((std::size_t{3} - x).value(), {2, 1});
-    static_assert(std::same_as<decltype(2 * x), Tensor<float>>);
-    static_assert(std::same_as<decltype(x / 2.0), Tensor<float>>);
+    const auto two = Tensor<float>::from({1, 2});  // a result does not depend on the number's type
+    check_equal((two * 3).value(), {3, 6});
+    check_equal((two * 3u).value(), {3, 6});
+    check_equal((two * 3.0f).value(), {3, 6});
+    check_equal((two * 3.0).value(), {3, 6});
+    check_equal((std::size_t{3} - two).value(), {2, 1});
+    static_assert(std::same_as<decltype(2 * two), Tensor<float>>);
+    static_assert(std::same_as<decltype(two / 2.0), Tensor<float>>);
 }
 
 TEST_CASE("operators: an array beside a tensor is a constant, and broadcasts", "[engine]") {
@@ -55,7 +52,7 @@ TEST_CASE("operators: an array beside a tensor is a constant, and broadcasts", "
     CHECK_THROWS_WITH(x + of<double>({1, 2, 3}), contains("add", "(3,)"));
 }
 
-TEST_CASE("operators: += binds the variable to a new tensor, and copies keep the old one", "[engine]") {
+TEST_CASE("operators: += binds the variable to a new tensor, but a parameter refuses it", "[engine]") {
     const auto x = Tensor<double>::from({1, 2}, true);
     Tensor<double> y = x * x;
     const Tensor<double> old = y;
@@ -73,10 +70,7 @@ TEST_CASE("operators: += binds the variable to a new tensor, and copies keep the
     Tensor<double> constant = Tensor<double>::from({1, 2}).detach();
     constant += 1;
     check_equal(constant.value(), {2, 3});
-}
-
-TEST_CASE("operators: += on a parameter is refused, and says what to write", "[engine]") {
-    auto w = Tensor<double>::from({1, 2}, true);
+    auto w = Tensor<double>::from({1, 2}, true);  // += on a parameter is refused, and says what to write
     sum(w).backward();
     CHECK_THROWS_WITH(w -= 0.1 * w.grad(), contains("-=:", "value_in_place() -= ..."));
     CHECK_THROWS_WITH(w += w, contains("+=:"));

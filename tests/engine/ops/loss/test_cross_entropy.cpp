@@ -8,31 +8,32 @@
 using namespace inkling;
 using namespace inkling::testing;
 
+namespace {
+
+// The loss of logits z and its gradient, under a cotangent of ones.
+template <class T, class... Options>
+Computed<T> loss_of(const Array<T>& z, const IdArray& targets, const Options&... options) {
+    const Tensor<T> in(z, true), loss = cross_entropy(in, targets, options...);
+    backward(loss, Array<T>(loss.shape(), T{1}));
+    return {loss.value(), {in.grad()}};
+}
+
+}  // namespace
+
 TEMPLATE_TEST_CASE("cross_entropy: ignored rows count for nothing", "[engine]", float, double) {
     using T = TestType;
     const Array<T> z = random_array<T>({4, 3}, 1);
     z.sliced(0, 1, 2).data()[0] = static_cast<T>(std::nan(""));  // not even when they are not numbers
     z.sliced(0, 3, 4).data()[2] = std::numeric_limits<T>::infinity();
     const IdArray targets = of<std::int32_t>({2, kIgnore, 0, kIgnore});
-    const auto r = run<T>([&](const auto& in) { return cross_entropy(in[0], targets); }, {z}, Array<T>(Shape{}, T{1}));
-    const auto kept = run<T>(
-        [&](const auto& in) {
-            return cross_entropy(in[0], of<std::int32_t>({2, 0}));
-        },
-        {z.sliced(0, 0, 4, 2).clone()}, Array<T>(Shape{}, T{1}));
+    const auto r = loss_of<T>(z, targets), kept = loss_of<T>(z.sliced(0, 0, 4, 2).clone(), of<std::int32_t>({2, 0}));
     CHECK(same_bits(r.value, kept.value));
     CHECK(same_bits(r.grads[0].sliced(0, 0, 4, 2), kept.grads[0]));
     CHECK(same_bits(r.grads[0].sliced(0, 1, 4, 2), Array<T>({2, 3}, T{0})));
-    const auto none = run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray({4}, kIgnore)); }, {z},
-                             Array<T>(Shape{}, T{1}));
+    const auto none = loss_of<T>(z, IdArray({4}, kIgnore));
     check_equal(none.value, {0});
     CHECK(same_bits(none.grads[0], Array<T>({4, 3}, T{0})));
-    const auto other = run<T>(
-        [&](const auto& in) {
-            return cross_entropy(in[0], of<std::int32_t>({2, 1, 0, 1}), 1);
-        },
-        {z}, Array<T>(Shape{}, T{1}));
-    CHECK(same_bits(other.grads[0], r.grads[0]));
+    CHECK(same_bits(loss_of<T>(z, of<std::int32_t>({2, 1, 0, 1}), 1).grads[0], r.grads[0]));
     CHECK(cross_entropy(Tensor<T>(Array<T>({0, 3})), IdArray({0})).item() == 0);
 }
 
@@ -47,8 +48,7 @@ TEMPLATE_TEST_CASE("cross_entropy: large, equal and infinite logits", "[engine]"
         check_close(r.grads[0], expected, 1e-5);
     }
     const auto loss = [](const std::vector<double>& logits, int target) {
-        return run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray(Shape{}, target)); }, {of<T>(logits)},
-                      Array<T>(Shape{}, T{1}));
+        return loss_of<T>(of<T>(logits), IdArray(Shape{}, target));
     };
     check_equal(loss({1e4, -1e4, 0}, 0).value, {0});
     check_equal(loss({1e4, -1e4, 0}, 0).grads[0], {0, 0, 0});
@@ -93,18 +93,11 @@ TEMPLATE_TEST_CASE("cross_entropy: options with ignored rows, NaN and infinities
     const double nan = std::nan(""), inf = kInfinity;
     const Array<T> z = of<T>({4, 2}, {nan, 1, nan, 1, -inf, 0, 1, 1});
     const CrossEntropyOptions options{.reduction = Reduction::none, .label_smoothing = 0.5};
-    const auto r = run<T>(
-        [&](const auto& in) {
-            return cross_entropy(in[0], of<std::int32_t>({kIgnore, 0, 1, 0}), options);
-        },
-        {z}, Array<T>({4}, T{1}));
+    const auto r = loss_of<T>(z, of<std::int32_t>({kIgnore, 0, 1, 0}), options);
     check_close(r.value, of<T>({0, nan, inf, std::log(2.0)}), 1e-6);
     check_close(r.grads[0], of<T>({4, 2}, {0, 0, nan, nan, -0.25, 0.25, -0.25, 0.25}), 1e-6);
-    const auto none = run<T>(
-        [](const auto& in) {
-            return cross_entropy(in[0], IdArray({4}, 0), {.weight = {0, 1}});
-        },
-        {of<T>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, Array<T>(Shape{}, T{1}));
+    const auto none =
+        loss_of<T>(of<T>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), IdArray({4}, 0), CrossEntropyOptions{.weight = {0, 1}});
     check_equal(none.value, {0});  // no weight at all, as when every row is ignored
     check_equal(none.grads[0], {0, 0, 0, 0, 0, 0, 0, 0});
 }
@@ -117,13 +110,8 @@ TEST_CASE("cross_entropy: options that do not fit are refused, and threads chang
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = 1.5}),
                       contains("label smoothing from 0 to 1", "1.5"));
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), contains("label smoothing"));
-    const std::vector<double> weight{1, 2, 0.5, 0, 3, 1, 1};
-    const std::vector<Array<float>> at = {random_array<float>({9001, 7}, 1)};
-    check_same_with_any_threads("cross_entropy with options", [&] {
-        return all_of(run<float>(
-            [&](const auto& in) {
-                return cross_entropy(in[0], random_ids({9001}, 7, 1), {.weight = weight, .label_smoothing = 0.2});
-            },
-            at));
-    });
+    const CrossEntropyOptions options{.weight = {1, 2, 0.5, 0, 3, 1, 1}, .label_smoothing = 0.2};
+    const Array<float> many = random_array<float>({9001, 7}, 1);
+    check_same_with_any_threads("cross_entropy with options",
+                                [&] { return all_of(loss_of<float>(many, random_ids({9001}, 7, 1), options)); });
 }

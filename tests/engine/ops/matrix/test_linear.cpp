@@ -14,7 +14,7 @@ const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
 
 }  // namespace
 
-TEST_CASE("linear: strided inputs, weights and biases", "[engine]") {
+TEST_CASE("linear: strided inputs, weights and biases, and a weight that is also a table", "[engine]") {
     const auto strided = [](const Inputs& in) {
         return linear(transpose(in[0], 0, 1), slice(in[1], 1, 0, 8, 2), slice(in[2], 0, 1, 6, 2));
     };
@@ -24,15 +24,12 @@ TEST_CASE("linear: strided inputs, weights and biases", "[engine]") {
         return linear(p[0], in[1]) + linear(p[1], in[1]) + linear(p[0], transpose(in[1], 0, 1));
     };
     CHECK(gradient_error(pieces, {normal({3, 8}, 1), normal({4, 4}, 2)}) < 1e-8);
-}
-
-TEST_CASE("linear: a weight that is also a table gathers both gradients", "[engine]") {
-    const IdArray ids = of<std::int32_t>({0, 2, 2});
+    const IdArray ids = of<std::int32_t>({0, 2, 2});  // a weight that is also a table gathers both gradients
     const auto tied = [&](const Inputs& in) { return linear(embedding(ids, in[0]), in[0]); };
     CHECK(gradient_error(tied, {normal({4, 3}, 1)}) < 1e-8);
 }
 
-TEST_CASE("linear: empty axes", "[engine]") {
+TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
     const auto no_input = run<double>(with_bias, {normal({3, 0}, 1), normal({2, 0}, 2), of<double>({5, 6})});
     check_equal(no_input.value, {5, 6, 5, 6, 5, 6});
     CHECK(no_input.grads[1].shape() == Shape{2, 0});
@@ -42,9 +39,6 @@ TEST_CASE("linear: empty axes", "[engine]") {
     check_equal(no_rows.grads[2], {0, 0});
     const auto no_output = run<double>(without_bias, {normal({3, 2}, 1), normal({0, 2}, 2)});
     check_equal(no_output.grads[0], {0, 0, 0, 0, 0, 0});
-}
-
-TEST_CASE("linear: mismatched shapes are refused, naming all of them", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3, 2})),
                       contains("linear: x (..., in), weight (out, in)", "(2, 3), (3, 2) and none"));

@@ -10,7 +10,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0, extremes of infinities and NaN", "[engine]", float, double) {
     using T = TestType;
     check_equal(sum(Tensor<T>::ones({0})).value(), {0});
     check_equal(sum(Tensor<T>::ones({3, 0}), 1).value(), {0, 0, 0});
@@ -21,11 +21,7 @@ TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0", "[engine]", float, dou
     const auto none = Tensor<T>::ones({0, 3}, true);
     backward(sum(none, 0), Array<T>({3}, T{1}));
     CHECK(none.grad().shape() == Shape{0, 3});
-}
-
-TEMPLATE_TEST_CASE("reduce: extremes of infinities and NaN", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> infinite(of<T>({2}, {-kInfinity, -kInfinity}), true);
+    const Tensor<T> infinite(of<T>({2}, {-kInfinity, -kInfinity}), true);  // extremes of infinities and NaN
     backward(max(infinite));
     check_equal(max(infinite).value(), {-kInfinity});
     check_equal(infinite.grad(), {0.5, 0.5});
@@ -33,7 +29,7 @@ TEMPLATE_TEST_CASE("reduce: extremes of infinities and NaN", "[engine]", float, 
                 {kInfinity, std::nan("")});
 }
 
-TEMPLATE_TEST_CASE("reduce: products of infinities and of nothing", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("reduce: products and sums of infinities, of nothing and of many", "[engine]", float, double) {
     using T = TestType;
     const auto infinite =
         run<T>([](const auto& in) { return prod(in[0]); }, {of<T>({kInfinity, 2, 3})}, Array<T>(Shape{}, T{1}));
@@ -43,25 +39,22 @@ TEMPLATE_TEST_CASE("reduce: products of infinities and of nothing", "[engine]", 
     const Tensor<T> zeros(of<T>({4, 3}, {2, 3, -4, 2, 0, 5, 0, 7, 0, 0, 0, 0}), true);
     backward(prod(zeros, {1}), of<T>({4}, {1, 10, 1, 1}));
     check_equal(zeros.grad(), {-12, -8, 6, 0, 100, 0, 0, 0, 0, 0, 0, 0});
-}
-
-TEMPLATE_TEST_CASE("reduce: logsumexp neither overflows nor loses infinities", "[engine]", float, double) {
-    using T = TestType;
-    const double inf = kInfinity, nan = std::nan("");
+    const double inf = kInfinity, nan = std::nan("");  // logsumexp neither overflows nor loses infinities
     const auto f = [](const auto& in) { return logsumexp(in[0], {1}); };
     const auto r = run<T>(f, {of<T>({4, 2}, {-inf, 1, inf, 1, nan, 1, -inf, -inf})}, Array<T>({4}, T{1}));
     check_equal(r.value, {1, inf, nan, -inf});
     check_equal(r.grads[0], {0, 1, nan, 0, nan, nan, nan, nan});  // as PyTorch
     CHECK(logsumexp(Tensor<T>(of<T>({-1e30, -1e30}))).item() == Approx(-1e30));
-}
-
-TEMPLATE_TEST_CASE("reduce: variance of large and of infinite numbers", "[engine]", float, double) {
-    using T = TestType;
     const Tensor<T> level(of<T>({3}, {10001, 10002, 10003}));  // two passes: no difference of large squares
-    CHECK(var(level).item() == Approx(1).epsilon(1e-6));
+    CHECK(var(level).item() == Approx(1).epsilon(1e-6));       // variance of large and of infinite numbers
     // rounding of the mean is squared away, which it is not in the sum of x (x - mean)
     CHECK(var(Tensor<T>(of<T>({10000, 10000.5, 10001.25}))).item() == Approx(0.3958333).epsilon(1e-4));
     check_equal(var(Tensor<T>(of<T>({1, kInfinity}))).value(), {std::nan("")});
+    check_equal(cumsum(Tensor<T>(of<T>({1, kInfinity, 1, std::nan(""), 1})), 0).value(),
+                {1, kInfinity, kInfinity, std::nan(""), std::nan("")});
+    CHECK(cumsum(Tensor<T>(Array<T>({2, 0})), 1).shape() == Shape{2, 0});
+    const Tensor<float> many(Array<float>({4000000}, 0.1f));
+    CHECK(cumsum(many, 0).value().data()[3999999] == Approx(400000.0).epsilon(1e-5));
 }
 
 TEST_CASE("reduce: argmax is the first maximum, or the first NaN", "[engine]") {
@@ -75,15 +68,6 @@ TEST_CASE("reduce: argmax is the first maximum, or the first NaN", "[engine]") {
     check_equal(argmax(transpose(slice(x, 0, 0, 2), 0, 1)), {2});  // (1, -inf), (5, -inf), (5, -inf)
     CHECK_THROWS_WITH(argmax(Tensor<double>()), contains("argmax: a tensor with a value"));
     CHECK_THROWS_WITH(argmax(Tensor<double>(Array<double>({0}))), contains("argmax: at least one element"));
-}
-
-TEMPLATE_TEST_CASE("reduce: running sums of infinities, of nothing and of many", "[engine]", float, double) {
-    using T = TestType;
-    check_equal(cumsum(Tensor<T>(of<T>({1, kInfinity, 1, std::nan(""), 1})), 0).value(),
-                {1, kInfinity, kInfinity, std::nan(""), std::nan("")});
-    CHECK(cumsum(Tensor<T>(Array<T>({2, 0})), 1).shape() == Shape{2, 0});
-    const Tensor<float> many(Array<float>({4000000}, 0.1f));
-    CHECK(cumsum(many, 0).value().data()[3999999] == Approx(400000.0).epsilon(1e-5));
 }
 
 TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
@@ -127,17 +111,14 @@ TEST_CASE("reduce: sum_over is the sum by loops, on any strides", "[engine]") {
     }
 }
 
-TEST_CASE("reduce: long float sums keep their digits", "[engine]") {
+TEST_CASE("reduce: long float sums keep their digits, and threads change no bits", "[engine]") {
     const std::size_t n = 4000000;
     const Tensor<float> x(Array<float>({n}, 0.1f));
     const double off =
         library_kind() < CpuKind::avx2 ? 1.1e-5 : 1e-5;     // fewer lanes: more additions to each running sum
     CHECK(sum(x).item() == Approx(400000.0).epsilon(off));  // one running float sum would be 1% off
     CHECK(mean(x).item() == Approx(0.1).epsilon(off));
-}
-
-TEST_CASE("reduce: sum_over and argmax give the same bits with any number of threads", "[engine]") {
-    const Array<float> x = random_array<float>({700, 1201}, 1);
-    check_same_with_any_threads("sum_over", [&] { return std::vector{sum_over<float>(x.transposed(0, 1), {0})}; });
-    check_same_with_any_threads("argmax", [&] { return std::vector{argmax(Tensor<float>(x), {0})}; });
+    const Array<float> rows = random_array<float>({700, 1201}, 1);
+    check_same_with_any_threads("sum_over", [&] { return std::vector{sum_over<float>(rows.transposed(0, 1), {0})}; });
+    check_same_with_any_threads("argmax", [&] { return std::vector{argmax(Tensor<float>(rows), {0})}; });
 }

@@ -32,7 +32,7 @@ std::vector<Tensor<T>> split_by_copies(const Tensor<T>& x, std::size_t parts, st
 
 }  // namespace
 
-TEST_CASE("shape: views share the buffer and read as in NumPy", "[engine]") {
+TEST_CASE("shape: views share the buffer and read as in NumPy, parts may have no rows", "[engine]") {
     const Tensor<double> x(counting({2, 3}), true);
     check_equal(reshape(x, {3, 2}).value(), {0, 1, 2, 3, 4, 5});
     check_equal(permute(x, {1, 0}).value(), {0, 3, 1, 4, 2, 5});
@@ -48,10 +48,7 @@ TEST_CASE("shape: views share the buffer and read as in NumPy", "[engine]") {
     check_equal(reshape(transpose(x, 0, 1), {6}).value(), {0, 3, 1, 4, 2, 5});
     const Tensor<double> cube(counting({2, 3, 4}));
     CHECK(permute(cube, {2, 0, 1}).value()(3, 1, 2) == cube.value()(1, 2, 3));
-}
-
-TEST_CASE("shape: concatenate takes parts of no rows, and stack numbers", "[engine]") {
-    const Tensor<double> b(of<double>({2, 2}, {3, 4, 5, 6}));
+    const Tensor<double> b(of<double>({2, 2}, {3, 4, 5, 6}));  // concatenate takes parts of no rows, and stack numbers
     check_equal(concatenate<double>({b, Tensor<double>(Array<double>({0, 2}))}, 0).value(), {3, 4, 5, 6});
     const Tensor<double> u(of<double>({1, 2})), v(of<double>({3, 4}));
     check_equal(stack({u, v}, 0).value(), {1, 2, 3, 4});
