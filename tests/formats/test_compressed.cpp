@@ -35,14 +35,11 @@ std::string unpack(std::string_view packed, std::size_t piece = 1 << 16, std::si
 
 }  // namespace
 
-TEST_CASE("compressed: gzip and zstd are told by their first bytes", "[formats]") {
+TEST_CASE("compressed: told by its first bytes, it comes back whole, in parts and however it arrives", "[formats]") {
     CHECK(compression_of(gzip("a")) == Compression::gzip);
     CHECK(compression_of(zstd("a")) == Compression::zstd);
     for (const char* text : {"", "a", "\x1F", "(", "text.gz"}) CHECK(compression_of(text) == Compression::none);
-}
-
-TEST_CASE("compressed: comes back whole, however it arrives and is read", "[formats]") {
-    for (const std::size_t size : {0, 1, 1000, 300'000}) {
+    for (const std::size_t size : {0, 1, 1000, 300'000}) {  // comes back whole, however it arrives and is read
         const std::string text = mixed(size);
         for (const std::string& packed : {gzip(text), zstd(text)}) {
             CHECK(unpack(packed) == text);
@@ -50,12 +47,9 @@ TEST_CASE("compressed: comes back whole, however it arrives and is read", "[form
             CHECK(unpack(packed, 1000, 1) == text);
         }
     }
-}
-
-TEST_CASE("compressed: files of several parts, and zeros behind gzip's", "[formats]") {
     CHECK(unpack(gzip("one ") + gzip("") + gzip("two")) == "one two");
     CHECK(unpack(zstd("one ") + zstd("") + zstd("two"), 1, 1) == "one two");
-    CHECK(unpack(gzip("one") + std::string(512, '\0')) == "one");
+    CHECK(unpack(gzip("one") + std::string(512, '\0')) == "one");  // files of several parts, and zeros behind gzip's
     CHECK(unpack(zstd("one") + std::string("\x50\x2A\x4D\x18\x02\0\0\0zz", 10) + zstd("two")) ==
           "onetwo");  // skippable
 }

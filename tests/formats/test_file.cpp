@@ -51,7 +51,7 @@ std::string pattern(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("file: written bytes are read back", "[data]") {
+TEST_CASE("file: written bytes are read back, a name of 255 bytes too, and files without a size", "[data]") {
     const Folder dir;
     for (const std::size_t size : {0, 1, 4095, 4096, 65537, 1000000}) {
         const std::string text = pattern(size);
@@ -61,6 +61,11 @@ TEST_CASE("file: written bytes are read back", "[data]") {
         CHECK(std::string(reinterpret_cast<const char*>(mapped.data()), mapped.size()) == text);
     }
     CHECK(dir.entries() == 1);
+    CHECK_THAT(read_file("/proc/self/status"), contains("Pid:"));
+    const MappedFile status("/proc/self/status");  // files without a size beforehand are read to their end
+    CHECK(status.size() > 100);
+    write_file_atomic(dir.path / std::string(255, 'n'), "x");  // names of 255 bytes can be written
+    CHECK(read_file(dir.path / std::string(255, 'n')) == "x");
 }
 
 TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
@@ -76,12 +81,6 @@ TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
         fs::permissions(dir.path / "secret", fs::perms::none);
         CHECK_THAT(error_of([&] { read_file(dir.path / "secret"); }), contains("Permission denied"));
     }
-}
-
-TEST_CASE("file: files without a size beforehand are read to their end", "[data]") {
-    CHECK_THAT(read_file("/proc/self/status"), contains("Pid:"));
-    const MappedFile status("/proc/self/status");
-    CHECK(status.size() > 100);
 }
 
 TEST_CASE("file: anything but a regular file is refused by name, without waiting", "[data]") {
@@ -135,7 +134,7 @@ TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
     CHECK(read_file(dir.path / "a") == "another file");
 }
 
-TEST_CASE("file: what is there, and what cannot be told", "[data]") {
+TEST_CASE("file: what is there, holes in it, and what cannot be told", "[data]") {
     const Folder dir;
     write_file_atomic(dir.path / "file", "x");
     CHECK((is_there(dir.path) && is_folder(dir.path)));
@@ -150,12 +149,8 @@ TEST_CASE("file: what is there, and what cannot be told", "[data]") {
         CHECK(error_of([&] { is_folder(loop); }) == expected);
         CHECK(error_of([&] { read_file(loop); }) == expected);
     }
-}
-
-TEST_CASE("file: holes are found", "[data]") {
-    const Folder dir;
-    const fs::path path = dir.path / "a";
-    write_file_atomic(path, "");
+    const fs::path path = dir.path / "sparse";
+    write_file_atomic(path, "");  // holes are found
     CHECK_FALSE(has_hole(path));
     write_file_atomic(path, pattern(100'000));
     CHECK_FALSE(has_hole(path));
@@ -261,12 +256,6 @@ TEST_CASE("file: a link to another file system is followed, and the file is writ
     CHECK(read_file(target) == "new");
     CHECK(dir.entries() == 1);
     fs::remove(target);
-}
-
-TEST_CASE("file: names of 255 bytes can be written", "[data]") {
-    const Folder dir;
-    write_file_atomic(dir.path / std::string(255, 'n'), "x");
-    CHECK(read_file(dir.path / std::string(255, 'n')) == "x");
 }
 
 TEST_CASE("file: a writer shows its file only when it commits", "[data]") {

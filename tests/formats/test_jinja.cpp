@@ -20,7 +20,6 @@ TEST_CASE("jinja: broken or unknown syntax is refused", "[formats]") {
         {"{{ a b }}", "it has 'b' where an end is expected"},
         {"{{ (a ] }}", "where ')' is expected"},
         {"{% for i of a %}{% endfor %}", "where 'in' is expected"},
-        {"{{ 'a }}", "without"},
         {"{{ a.b.c }}", "'c' of what is not defined"},
         {"{{ f(1) }}", "it calls what is no function"},
         {"{{ a.join(1) }}", "its method join is not known"},
