@@ -42,6 +42,20 @@ std::string hash_of(const Values& values) {
     return fmt::format("{:016x}", h);
 }
 
+std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
+    std::vector<std::int32_t> marks;
+    std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
+                 [&](std::int32_t id) { return tokenizer.is_special(id); });
+    return marks;
+}
+
+std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < all.ids.size(); ++i)
+        if (all.answer[i]) ids.push_back(all.ids[i]);
+    return tokenizer.decode(ids);
+}
+
 constexpr char kSimple[] =
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
@@ -78,11 +92,9 @@ TEST_CASE("chat templates: an answer is what is said and the token that ends it"
     const ChatTemplate chat(kSimple, *tokenizer);
     const std::vector<ChatMessage> messages{{"user", "a<|im_end|>"}, {"assistant", "b<|im_end|>"}, {"user", "c"}};
     const ChatIds all = chat.apply(messages, *tokenizer);
-    std::vector<std::int32_t> answer;
-    for (std::size_t i = 0; i < all.ids.size(); ++i)
-        if (all.answer[i]) answer.push_back(all.ids[i]);
-    CHECK(tokenizer->decode(answer) == "b<|im_end|><|im_end|>");
-    CHECK(answer.back() == chat.end_of_turn());
+    CHECK(learned_of(all, *tokenizer) == "b<|im_end|><|im_end|>");
+    const auto last = std::find(all.answer.rbegin(), all.answer.rend(), true) - all.answer.rbegin();
+    CHECK(all.ids.rbegin()[last] == chat.end_of_turn());
     CHECK(std::count(all.ids.begin(), all.ids.end(), chat.end_of_turn()) == 3);
     CHECK(tokenizer->decode(all.ids) ==
           "<|im_start|>user\na<|im_end|><|im_end|>\n<|im_start|>assistant\nb<|im_end|><|im_end|>\n"
@@ -104,10 +116,7 @@ TEST_CASE("chat templates: an answer that is not to be learned is seen and not l
             messages[1].learned = first, messages[3].learned = second;
             const ChatIds ids = chat.apply(messages, *tokenizer);
             CHECK(ids.ids == all.ids);
-            std::vector<std::int32_t> answer;
-            for (std::size_t i = 0; i < ids.ids.size(); ++i)
-                if (ids.answer[i]) answer.push_back(ids.ids[i]);
-            return tokenizer->decode(answer);
+            return learned_of(ids, *tokenizer);
         };
         CHECK(learned(true, true) == " b<|im_end|>d<|im_end|>");
         CHECK(learned(false, true) == "d<|im_end|>");
@@ -151,24 +160,6 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[data]") {
                                  *tokenizer);
     CHECK_THROWS_WITH(no_system.encode(std::vector<ChatMessage>{{"system", "a"}}, *tokenizer), contains("no system"));
 }
-
-namespace {
-
-std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
-    std::vector<std::int32_t> marks;
-    std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
-                 [&](std::int32_t id) { return tokenizer.is_special(id); });
-    return marks;
-}
-
-std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
-    std::vector<std::int32_t> ids;
-    for (std::size_t i = 0; i < all.ids.size(); ++i)
-        if (all.answer[i]) ids.push_back(all.ids[i]);
-    return tokenizer.decode(ids);
-}
-
-}  // namespace
 
 TEST_CASE("chat templates: what a template does with a content is done with this content", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});

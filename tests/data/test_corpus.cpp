@@ -45,7 +45,7 @@ ReadSome from(std::istream& in) {
 
 }  // namespace
 
-TEST_CASE("corpus: a file is read as it is", "[data]") {
+TEST_CASE("corpus: a file is read as it is, without its byte order mark, and each is a document", "[data]") {
     const ScratchFolder folder;
     const std::string path = folder.write("a.txt", "caf\xC3\xA9\r\nend");
     const Corpus corpus = read_corpus({path});
@@ -53,16 +53,15 @@ TEST_CASE("corpus: a file is read as it is", "[data]") {
     CHECK(corpus.bytes() == 10);
     CHECK(corpus.sources == std::vector<std::string>{path});
     CHECK(corpus.notes().empty());
-}
-
-TEST_CASE("corpus: every source is a document, in the order that they are named in", "[data]") {
-    const ScratchFolder folder;
     const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
-    std::istringstream in("in");
+    std::istringstream in("in");  // every source is a document, in the order that they are named in
     CHECK(texts(read_corpus({a, b, "-", c}, {}, from(in))) == "[one][two\n][in][three]");
+    const std::string first = folder.write("d/a", "\xEF\xBB\xBFone\n"),
+                      second = folder.write("b", "\xEF\xBB\xBFtwo\xEF\xBB\xBF");
+    CHECK(texts(read_corpus({folder.path("d"), second})) == "[one\n][two\xEF\xBB\xBF]");
 }
 
-TEST_CASE("corpus: standard input is read to its end, and only when named", "[data]") {
+TEST_CASE("corpus: standard input is read to its end, and only when named, and messages name a source", "[data]") {
     const ScratchFolder folder;
     std::istringstream in("line 1\nline 2\n");
     CHECK(texts(read_corpus({folder.write("a", "x")}, {}, from(in))) == "[x]");
@@ -70,6 +69,11 @@ TEST_CASE("corpus: standard input is read to its end, and only when named", "[da
     CHECK(texts(corpus) == "[line 1\nline 2\n]");
     CHECK(corpus.sources == std::vector<std::string>{"standard input"});
     CHECK_THROWS_WITH(read_corpus({"-"}, {}, from(in)), contains("standard input: it is empty"));
+    std::vector<std::string> paths;  // a name for messages
+    for (const char* name : {"a", "b", "c", "d"}) paths.push_back(folder.write(name, "text"));
+    CHECK(read_corpus(paths).name() == paths[0] + " and 3 more files");
+    paths.resize(1);
+    CHECK(read_corpus(paths).name() == paths[0]);
 }
 
 TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
@@ -114,13 +118,6 @@ TEST_CASE("corpus: a terabyte of holes is no text", "[data]") {
     const Corpus corpus = read_corpus({folder.path()});
     CHECK(texts(corpus) == "[two]");
     CHECK(corpus.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
-}
-
-TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
-    const ScratchFolder folder;
-    const std::string a = folder.write("d/a", "\xEF\xBB\xBFone\n"),
-                      b = folder.write("b", "\xEF\xBB\xBFtwo\xEF\xBB\xBF");
-    CHECK(texts(read_corpus({folder.path("d"), b})) == "[one\n][two\xEF\xBB\xBF]");
 }
 
 TEST_CASE("corpus: errors name the path", "[data]") {
@@ -169,15 +166,6 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     CHECK((piped.documents.size() == 1 && piped.documents[0] == large && copy.documents == piped.documents));
     folder.write("large.txt", large + "\xFF");
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), contains("not UTF-8"));
-}
-
-TEST_CASE("corpus: a name for messages", "[data]") {
-    const ScratchFolder folder;
-    std::vector<std::string> paths;
-    for (const char* name : {"a", "b", "c", "d"}) paths.push_back(folder.write(name, "text"));
-    CHECK(read_corpus(paths).name() == paths[0] + " and 3 more files");
-    paths.resize(1);
-    CHECK(read_corpus(paths).name() == paths[0]);
 }
 
 TEST_CASE("corpus: files left out of a folder are counted by reason", "[data]") {

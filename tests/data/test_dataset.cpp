@@ -86,7 +86,7 @@ TEST_CASE("dataset: a character that cannot be encoded is named, with its place 
                       contains("1.txt: the character 'c' (U+0063) at byte 200000 is not in"));
 }
 
-TEST_CASE("dataset: ids that grow", "[data]") {
+TEST_CASE("dataset: ids that grow, of 2 bytes as of 4", "[data]") {
     GrowingIds growing;
     CHECK(growing.ids().empty());
     growing.append({});
@@ -98,10 +98,7 @@ TEST_CASE("dataset: ids that grow", "[data]") {
     }
     const GrowingIds moved = std::move(growing);
     CHECK(Ids(moved.ids().begin(), moved.ids().end()) == expected);
-}
-
-TEST_CASE("dataset: ids of 2 bytes are the same as of 4", "[data]") {
-    const Ids all = {0, 1, 65535, 7, 300};
+    const Ids all = {0, 1, 65535, 7, 300};  // ids of 2 bytes are the same as of 4
     GrowingIds narrow(65536), wide(65537);
     narrow.append(all);
     wide.append(all);

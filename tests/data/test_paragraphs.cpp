@@ -11,35 +11,13 @@
 #include "tests/catch.h"
 #include "tests/data/corpus.h"
 #include "tests/data/windows.h"
+#include "tests/support/pieces.h"
 
 using namespace inkling;
 using namespace inkling::data;
 using namespace inkling::testing;
 
 namespace {
-
-// Tokens with any text.
-class Vocabulary final : public Tokenizer {
-  public:
-    explicit Vocabulary(std::vector<std::string> words, std::optional<std::int32_t> end = {})
-        : words_(std::move(words)), end_(end) {}
-
-    void encode_parts(std::string_view, const TakeIds&) const override { throw Error("no test asks for that"); }
-    std::string decode(std::span<const std::int32_t> ids) const override {
-        std::string text;
-        for (const std::int32_t id : ids) text += words_.at(static_cast<std::size_t>(id));
-        return text;
-    }
-    std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
-    std::size_t vocab_size() const override { return words_.size(); }
-    std::string to_json() const override { return ""; }
-    TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
-    std::optional<std::int32_t> end_of_text() const override { return end_; }
-
-  private:
-    const std::vector<std::string> words_;
-    const std::optional<std::int32_t> end_;
-};
 
 // The text with a bar before each token that begins a paragraph.
 std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
@@ -68,7 +46,7 @@ TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[
 }
 
 TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end of text", "[data]") {
-    const Vocabulary words({"a", "\n", "\n\n", ".\n", "", "\r", " \r\n\r\n", "b\n\n", "<end>"}, 8);
+    const Pieces words({"a", "\n", "\n\n", ".\n", "", "\r", " \r\n\r\n", "b\n\n", "<end>"}, 8);
     const auto begins = [&](std::vector<std::int32_t> ids) { return Paragraphs(words).begins(ids, ids.size() - 1); };
     CHECK(begins({0}));
     CHECK(begins({0, 2, 0}));
@@ -96,7 +74,7 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
     const auto ids = positions(100);  // of which 9, 39 and 69 end a paragraph
     std::vector<std::string> words(ids.size(), "a");
     words[9] = words[39] = words[69] = "\n\n";
-    const Vocabulary tokenizer(words);
+    const Pieces tokenizer(words);
     const auto all = starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 30, 1, &tokenizer), 2000);
     std::map<std::size_t, int> count;
     for (const std::size_t start : all) ++count[start];
@@ -111,7 +89,7 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
     const auto ids = positions(100);
     std::vector<std::string> words(ids.size(), "a");
     words[49] = "\n\n";
-    const Vocabulary tokenizer(words);
+    const Pieces tokenizer(words);
     std::set<std::size_t> found;
     for (const std::size_t start : starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &tokenizer), 2000))
         found.insert(start);
@@ -121,7 +99,7 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
     CHECK(found == expected);
 
     // without a blank line the windows are those of the sampler `random`
-    const Vocabulary plain(std::vector<std::string>(100, "a"));
+    const Pieces plain(std::vector<std::string>(100, "a"));
     auto random = starts(*make_sampler(SamplerKind::random, ids, 4, 8, 1), 100);
     for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's
     CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &plain), 100) == random);

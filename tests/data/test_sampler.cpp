@@ -102,27 +102,24 @@ TEST_CASE("sampler sequential: step s, row b takes window (s B + b) mod floor((N
     CHECK(one_less == std::vector<std::size_t>{0, 8, 16, 0, 8, 16});
 }
 
-TEST_CASE("sampler: the shortest text that is enough", "[data]") {
+TEST_CASE("sampler: the shortest text that is enough, and errors say what to do", "[data]") {
     const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
     CAPTURE(name_of(kind));
     const auto tokens = positions(9);
     CHECK(starts(*make_sampler(kind, tokens, 2, 8, 1), 2) == std::vector<std::size_t>(4, 0));
     CHECK_THROWS_AS(make_sampler(kind, std::span(tokens).first(8), 2, 8, 1), BadInput);
     CHECK_THROWS_AS(make_sampler(kind, std::span(tokens).first(0), 2, 8, 1), BadInput);
-}
-
-TEST_CASE("sampler: errors say what to do", "[data]") {
-    const auto tokens = positions(12);
+    const auto twelve = positions(12);  // errors say what to do
     CHECK_THROWS_WITH(
-        make_sampler(SamplerKind::random, tokens, 2, 64, 1),
+        make_sampler(SamplerKind::random, twelve, 2, 64, 1),
         contains("the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
     CHECK_THROWS_WITH(named<SamplerKind>("--sampler", "chance"),
                       "--sampler must be one of paragraphs, random, sequential, shuffle, got 'chance'");
-    CHECK_THROWS_AS(make_sampler(SamplerKind::random, tokens, 0, 8, 1), Error);
-    CHECK_THROWS_AS(make_sampler(SamplerKind::random, tokens, 2, 0, 1), Error);
+    CHECK_THROWS_AS(make_sampler(SamplerKind::random, twelve, 0, 8, 1), Error);
+    CHECK_THROWS_AS(make_sampler(SamplerKind::random, twelve, 2, 0, 1), Error);
 }
 
-TEST_CASE("permute: one to one at every size", "[data]") {
+TEST_CASE("permute: one to one at every size, and every place gets every number equally often", "[data]") {
     for (std::uint64_t n : {1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 1000, 4097}) {
         std::vector<bool> seen(n);
         for (std::uint64_t i = 0; i < n; ++i) {
@@ -133,10 +130,7 @@ TEST_CASE("permute: one to one at every size", "[data]") {
         }
     }
     CHECK(permute({7, 1}, (1ull << 40) + 2, (1ull << 40) + 3) < (1ull << 40) + 3);
-}
-
-TEST_CASE("permute: every place gets every number equally often", "[data]") {
-    constexpr std::uint64_t n = 6, keys = 12'000;
+    constexpr std::uint64_t n = 6, keys = 12'000;  // every place gets every number equally often
     int count[n][n] = {};
     for (std::uint64_t key = 0; key < keys; ++key)
         for (std::uint64_t i = 0; i < n; ++i) ++count[i][permute({1, key}, i, n)];

@@ -85,13 +85,17 @@ TEST_CASE("sampling: tokens are sampled with the probabilities of the definition
     }
 }
 
-TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals", "[generate]") {
+TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals, after the repeat penalty", "[generate]") {
     for (const double uniform : {0.0, 0.5, 0.999}) {
         CHECK(sample_token(std::vector<float>{1, 3, 2}, choose(0), uniform) == 1);
         CHECK(sample_token(std::vector<float>{1, 3, 2, 3, 3}, choose(0), uniform) == 1);
         CHECK(sample_token(std::vector<float>{0, 0, 0}, choose(0), uniform) == 0);
         CHECK(sample_token(std::vector<float>{0, 2, 2}, choose(1, 1), uniform) == 1);
     }
+    const std::vector<float> logits{1.0f, 3.0f, 2.0f};  // the repeat penalty counts without temperature, too
+    CHECK(sample_token(logits, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{1, 1, 1}) == 2);
+    CHECK(sample_token(logits, {0, 0, 1, 0, 1.4}, 0.5, std::vector<std::int32_t>{1}) == 1);
+    CHECK(sample_token(std::vector<float>{-1.0f, -1.5f}, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{0}) == 1);
 }
 
 TEST_CASE("sampling: the smallest and largest random number, impossible tokens and extreme logits", "[generate]") {
@@ -112,11 +116,17 @@ TEST_CASE("sampling: the smallest and largest random number, impossible tokens a
     CHECK(sample_token(even, choose(1), 0.0) == 0);
 }
 
-TEST_CASE("sampling: logits that no token can be drawn from are refused", "[generate]") {
+TEST_CASE("sampling: logits that no token can be drawn from and senseless options are refused", "[generate]") {
     CHECK_THROWS_WITH(sample_token(std::vector<float>{}, choose(1), 0.5), contains("at least one logit"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5), contains("not numbers"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(-1), 0.5), contains("temperature"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(std::nan("")), 0.5), contains("temperature"));
+    const std::vector<float> z{1, 2};  // senseless options are refused
+    CHECK_THROWS_WITH(sample_token(z, {1, 0, 0}, 0), contains("--top-p must be above 0"));
+    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1.5}, 0), contains("got 1.5"));
+    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1, -0.1}, 0), contains("--min-p"));
+    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1, 0, 0}, 0), contains("--repeat-penalty"));
+    CHECK_THROWS_WITH(sample_token(z, {kInfinity}, 0), contains("--temperature"));
 }
 
 TEST_CASE("sampling: every combination of steps is its definition", "[generate][unsanitized]") {
@@ -150,13 +160,6 @@ TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it u
     }
 }
 
-TEST_CASE("sampling: the repeat penalty counts without temperature, too", "[generate]") {
-    const std::vector<float> logits{1.0f, 3.0f, 2.0f};
-    CHECK(sample_token(logits, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{1, 1, 1}) == 2);
-    CHECK(sample_token(logits, {0, 0, 1, 0, 1.4}, 0.5, std::vector<std::int32_t>{1}) == 1);
-    CHECK(sample_token(std::vector<float>{-1.0f, -1.5f}, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{0}) == 1);
-}
-
 TEST_CASE("sampling: biases come first, penalties of written tokens after the repeat penalty", "[generate]") {
     const std::vector<float> logits{1.0f, 3.0f, 2.0f, -1.0f};
     const auto greedy = [&](auto change, std::vector<std::int32_t> text = {}, std::size_t written = 0) {
@@ -175,16 +178,12 @@ TEST_CASE("sampling: biases come first, penalties of written tokens after the re
     CHECK(greedy(frequency, {1, 1}, 2) == 2);
     CHECK(greedy(frequency, {1, 1, 2, 2}, 4) == 1);
     CHECK(greedy([](auto& o) { o.repeat_penalty = 2, o.presence_penalty = 0.4; }, {1, 0}, 1) == 2);
-    CHECK(greedy(
-              [](auto& o) {
-                  o.repeat_penalty = 2, o.logit_bias = {{1, 2.0}}, o.presence_penalty = 0.4;
-              },
-              {1}, 1) == 1);
-    CHECK(greedy(
-              [](auto& o) {
-                  o.repeat_penalty = 2, o.logit_bias = {{1, 2.0}}, o.presence_penalty = 0.6;
-              },
-              {1}, 1) == 2);
+    for (const auto& [penalty, token] : {std::pair{0.4, 1}, {0.6, 2}}) {
+        const auto all = [p = penalty](auto& o) {
+            o.repeat_penalty = 2, o.logit_bias = {{1, 2.0}}, o.presence_penalty = p;
+        };
+        CHECK(greedy(all, {1}, 1) == token);
+    }
     CHECK_THROWS_WITH(greedy([](auto& o) { o.presence_penalty = std::nan(""); }), contains("--presence-penalty"));
     CHECK_THROWS_WITH(greedy([](auto& o) { o.frequency_penalty = 1 / 0.0; }), contains("--frequency-penalty"));
 }
@@ -204,15 +203,6 @@ TEST_CASE("sampling: a sampler takes each token as a new one would", "[generate]
             text.push_back(token);
         }
     }
-}
-
-TEST_CASE("sampling: senseless options are refused", "[generate]") {
-    const std::vector<float> z{1, 2};
-    CHECK_THROWS_WITH(sample_token(z, {1, 0, 0}, 0), contains("--top-p must be above 0"));
-    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1.5}, 0), contains("got 1.5"));
-    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1, -0.1}, 0), contains("--min-p"));
-    CHECK_THROWS_WITH(sample_token(z, {1, 0, 1, 0, 0}, 0), contains("--repeat-penalty"));
-    CHECK_THROWS_WITH(sample_token(z, {kInfinity}, 0), contains("--temperature"));
 }
 
 TEST_CASE("sampling: log-probabilities are those of the softmax", "[generate]") {

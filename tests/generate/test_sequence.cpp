@@ -5,6 +5,7 @@
 #include "formats/utf8.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
+#include "tests/support/pieces.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -25,36 +26,6 @@ GenerateOptions writing(double temperature, std::size_t max_tokens, std::uint64_
     options.sample = sample;
     return options;
 }
-
-// The text of each id; a text is encoded byte by byte.
-class Pieces : public data::Tokenizer {
-  public:
-    explicit Pieces(std::vector<std::string> pieces, std::optional<std::int32_t> end = std::nullopt)
-        : pieces_(std::move(pieces)), end_(end) {}
-
-    void encode_parts(std::string_view text, const TakeIds& take) const override {
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            const auto at = std::find(pieces_.begin(), pieces_.end(), text.substr(i, 1));
-            check<BadInput>(at != pieces_.end(), "byte {} is not in the vocabulary", i);
-            const auto id = static_cast<std::int32_t>(at - pieces_.begin());
-            take(std::span(&id, 1), i + 1);
-        }
-    }
-    std::string decode(std::span<const std::int32_t> ids) const override {
-        std::string text;
-        for (const std::int32_t id : ids) text += pieces_.at(static_cast<std::size_t>(id));
-        return text;
-    }
-    std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
-    std::size_t vocab_size() const override { return pieces_.size(); }
-    std::string to_json() const override { return ""; }
-    data::TokenizerKind kind() const override { return data::TokenizerKind::byte_pairs; }
-    std::optional<std::int32_t> end_of_text() const override { return end_; }
-
-  private:
-    std::vector<std::string> pieces_;
-    std::optional<std::int32_t> end_;
-};
 
 // 20 letters, the model's vocabulary.
 Pieces letters(std::optional<std::int32_t> end = std::nullopt) {
@@ -171,13 +142,18 @@ TEST_CASE("sequence: takes the likeliest token of the whole forward pass, step b
     }
 }
 
-TEST_CASE("sequence: a seed gives one text, other seeds and samples give others", "[generate]") {
+TEST_CASE("sequence: a seed gives one text, other seeds and samples others, after a refused prompt too", "[generate]") {
     const Tokens text = text_of({1}, 40, 1);
     CHECK(text_of({1}, 40, 1) == text);
     CHECK(text_of({1}, 40, 1, 2) != text);
     CHECK(text_of({1}, 40, 1, 1, 1) != text);
     const Tokens shorter = text_of({1}, 10, 1);
     CHECK(std::equal(shorter.begin(), shorter.end(), text.begin()));
+    const Pieces tokenizer = letters();
+    Sequence refused(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
+    for (Sequence* const w : {&refused, &other}) w->add("abc");
+    CHECK_THROWS_WITH(refused.add("abX"), contains("byte 2"));
+    CHECK(refused.write() == other.write());
 }
 
 TEST_CASE("sequence: prompts longer than the context count by their end", "[generate]") {
@@ -227,14 +203,6 @@ TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
     for (Sequence* const w : {&a, &b}) w->add(Tokens{1}), w->next();
     Sequence* const both[] = {&a, &b};
     CHECK_THROWS_WITH(generate::step(both), contains("texts of one model"));
-}
-
-TEST_CASE("sequence: a text that cannot be encoded leaves the sequence as it was", "[generate]") {
-    const Pieces tokenizer = letters();
-    Sequence text(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
-    for (Sequence* const w : {&text, &other}) w->add("abc");
-    CHECK_THROWS_WITH(text.add("abX"), contains("byte 2"));
-    CHECK(text.write() == other.write());
 }
 
 TEST_CASE("sequence: the text does not depend on the number of threads", "[generate]") {

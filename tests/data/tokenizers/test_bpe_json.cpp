@@ -243,7 +243,7 @@ TEST_CASE("BPE tokenizer.json: the model's settings", "[data][bpe]") {
                contains("model.unk_token must be a text, got 1"));
 }
 
-TEST_CASE("BPE tokenizer.json: ids", "[data][bpe]") {
+TEST_CASE("BPE tokenizer.json: ids and merges", "[data][bpe]") {
     const auto with_id = [](const json& id) { return refusal([&](json& j) { j["model"]["vocab"]["b"] = id; }); };
     for (const json& id :
          std::vector<json>{-1, 1.0, 1e2, "1", nullptr, 18446744073709551615ull, 2147483648ull, 2000000})
@@ -253,10 +253,7 @@ TEST_CASE("BPE tokenizer.json: ids", "[data][bpe]") {
     CHECK_THAT(refusal([](json& j) { j["model"]["vocab"][""] = 400; }), contains("empty token"));
     CHECK_THAT(refusal([](json& j) { j["model"]["vocab"] = json::object(); }), contains("vocabulary"));
     CHECK_THAT(refusal([](json& j) { j["model"]["vocab"] = 3; }), contains("vocabulary"));
-}
-
-TEST_CASE("BPE tokenizer.json: merges", "[data][bpe]") {
-    const auto with = [](const char* merges) {
+    const auto with = [](const char* merges) {  // merges
         return refusal([&](json& j) { j["model"]["merges"] = json::parse(merges); });
     };
     CHECK(with("[]").empty());
@@ -295,7 +292,7 @@ TEST_CASE("BPE tokenizer.json: added tokens", "[data][bpe]") {
     CHECK(refusal([](json& j) { j.erase("added_tokens"); }).empty());
 }
 
-TEST_CASE("BPE tokenizer.json: beginnings of the file, and damaged bytes", "[data][bpe]") {
+TEST_CASE("BPE tokenizer.json: beginnings of the file, damaged bytes, and large hostile files", "[data][bpe]") {
     json j = whole();
     j["model"]["merges"].erase(j["model"]["merges"].begin() + 3, j["model"]["merges"].end());
     const std::string text = j.dump();
@@ -307,10 +304,7 @@ TEST_CASE("BPE tokenizer.json: beginnings of the file, and damaged bytes", "[dat
         for (int k = 0; k < 3; ++k) damaged[below(random, damaged.size())] = static_cast<char>(below(random, 256));
         message(damaged);  // read or refused
     }
-}
-
-TEST_CASE("BPE tokenizer.json: large hostile files take no more than a moment", "[data][bpe]") {
-    json many = whole();
+    json many = whole();  // large hostile files take no more than a moment
     for (int i = 0; i < 30'000; ++i) many["added_tokens"].push_back(added(fmt::format("<{}>", i).c_str(), 400 + i));
     CHECK(message(many.dump()).empty());
     json same = whole();  // all begin alike

@@ -34,7 +34,7 @@ TEST_CASE("BPE training: the vocabulary and merges of the tokenizers library", "
     CHECK(made["decoder"]["type"] == expected["decoder"]["type"]);
 }
 
-TEST_CASE("BPE training: until nothing is left, or is frequent enough", "[data][bpe]") {
+TEST_CASE("BPE training: until nothing is left, or is frequent enough, of a size that can be", "[data][bpe]") {
     CHECK(merges_of(train(reference_texts(), 100'000)) == bpe_reference()["all_merges"]);
     CHECK(merges_of(train(reference_texts(), 1000, 150)) == bpe_reference()["min_frequency_150"]);
     const BpeSpec nothing = train({""}, 1000);
@@ -42,28 +42,24 @@ TEST_CASE("BPE training: until nothing is left, or is frequent enough", "[data][
     CHECK(nothing.merges.empty());
     CHECK(train({}, 1000) == nothing);
     CHECK(train({"abcabc"}, 257) == nothing);
+    CHECK_THROWS_WITH(train({"abc"}, 256), contains("at least 257 tokens"));  // a vocabulary that cannot be
+    CHECK_THROWS_AS(train({"abc"}, 0), Error);
 }
 
-TEST_CASE("BPE training: ties go to the smaller ids, and merges reach no further than a piece", "[data][bpe]") {
+TEST_CASE("BPE training: ties go to the smaller ids, and a long run does not become one token", "[data][bpe]") {
     // pairs (a b) and (c d) twice each: "a b" has the smaller ids; " c" is once
     CHECK(merges_of(train({"ab cd\nab\ncd"}, 258)) == json::parse(R"([["a", "b"]])"));
     CHECK(merges_of(train({"x x x x"}, 1000)) == json::parse("[[\"\\u0120\", \"x\"]]"));
     CHECK(merges_of(train({"aaaaa"}, 1000)) == json::parse(R"([["a", "a"], ["aa", "a"], ["aa", "aaa"]])"));
-}
-
-TEST_CASE("BPE training: a long run does not become one token", "[data][bpe]") {
-    const BpeSpec spec = train({std::string(1'000'000, 'a')}, 1000);
+    CHECK(train({"ab", "ab"}, 300) != train({"abab"}, 300));  // texts are split one by one
+    CHECK(train({"ab", "ab"}, 300).merges.size() == 1);
+    const BpeSpec spec = train({std::string(1'000'000, 'a')}, 1000);  // a long run does not become one token
     std::size_t longest = 0;
     for (const std::string& token : spec.vocab) longest = std::max(longest, token.size());
     CHECK((longest < max_bpe_token_length && longest > max_bpe_token_length / 2));
     CHECK(spec.vocab.size() < 300);
     const BpeTokenizer t(spec);
     CHECK(t.decode(t.encode(std::string(300'001, 'a'))) == std::string(300'001, 'a'));
-}
-
-TEST_CASE("BPE training: texts are split one by one", "[data][bpe]") {
-    CHECK(train({"ab", "ab"}, 300) != train({"abab"}, 300));
-    CHECK(train({"ab", "ab"}, 300).merges.size() == 1);
 }
 
 TEST_CASE("BPE training: the same with any number of threads", "[data][bpe]") {
@@ -83,11 +79,6 @@ TEST_CASE("BPE training: tiny Shakespeare", "[data][bpe]") {
     const json merges = merges_of(train({text}, 1000));
     const json& last = bpe_reference()["shakespeare"]["last_merges_of_1000"];
     CHECK(json(std::vector<json>(merges.end() - 20, merges.end())) == last);
-}
-
-TEST_CASE("BPE training: a vocabulary that cannot be", "[data][bpe]") {
-    CHECK_THROWS_WITH(train({"abc"}, 256), contains("at least 257 tokens"));
-    CHECK_THROWS_AS(train({"abc"}, 0), Error);
 }
 
 TEST_CASE("piece counts: sorted, over all texts", "[data][bpe]") {

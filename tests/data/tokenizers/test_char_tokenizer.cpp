@@ -23,7 +23,7 @@ TEST_CASE("char tokenizer: ids are in code point order", "[data]") {
     CHECK(tokenizer.decode({}).empty());
 }
 
-TEST_CASE("char tokenizer: unknown characters are named", "[data]") {
+TEST_CASE("char tokenizer: unknown characters are named, ids outside and senseless vocabularies refused", "[data]") {
     const auto tokenizer = CharTokenizer::from_text("abc\xE2\x82\xAC");
     CHECK_THROWS_AS(tokenizer.encode("ab\xC3\xA9"), BadInput);
     CHECK_THROWS_WITH(
@@ -33,6 +33,12 @@ TEST_CASE("char tokenizer: unknown characters are named", "[data]") {
     CHECK_THROWS_WITH(tokenizer.encode("\xF0\x9F\x90\x8C"), contains("(U+1F40C) at byte 0"));
     CHECK_THROWS_WITH(tokenizer.encode("a\nb"), contains("the character U+000A at byte 1"));
     CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), contains("byte 1 is 0xFF"));
+    const auto letters = CharTokenizer::from_text("abc");  // ids outside the vocabulary are refused
+    CHECK_THROWS_WITH(letters.decode(Ids{0, 3}), contains("in [0, 3), got 3"));
+    CHECK_THROWS_AS(letters.decode(Ids{-1}), BadInput);
+    CHECK_THROWS_AS(CharTokenizer::from_text(""), BadInput);       // vocabularies that can not be
+    CHECK_THROWS_AS(CharTokenizer::from_text("a\xFF"), BadInput);  // vocabularies that can not be
+    CHECK_THROWS_WITH(CharTokenizer({U'a', U'b', U'a'}), contains("'a' (U+0061) has two ids, 0 and 2"));
 }
 
 TEST_CASE("char tokenizer: unknown characters are replaced and counted where that is asked for", "[data]") {
@@ -97,18 +103,6 @@ TEST_CASE("char tokenizer: byte fallback is taken by itself where it makes the v
     CHECK(size(ByteFallback::always) == 257);
 }
 
-TEST_CASE("char tokenizer: ids outside the vocabulary are refused", "[data]") {
-    const auto tokenizer = CharTokenizer::from_text("abc");
-    CHECK_THROWS_WITH(tokenizer.decode(Ids{0, 3}), contains("in [0, 3), got 3"));
-    CHECK_THROWS_AS(tokenizer.decode(Ids{-1}), BadInput);
-}
-
-TEST_CASE("char tokenizer: vocabularies that can not be", "[data]") {
-    CHECK_THROWS_AS(CharTokenizer::from_text(""), BadInput);
-    CHECK_THROWS_AS(CharTokenizer::from_text("a\xFF"), BadInput);
-    CHECK_THROWS_WITH(CharTokenizer({U'a', U'b', U'a'}), contains("'a' (U+0061) has two ids, 0 and 2"));
-}
-
 TEST_CASE("char tokenizer: tokenizer.json says what `tokenizers` expects", "[data]") {
     const auto j = nlohmann::json::parse(CharTokenizer::from_text("\"\\ \n\xC3\xA9").to_json());
     CHECK(j["version"] == "1.0");
@@ -118,16 +112,10 @@ TEST_CASE("char tokenizer: tokenizer.json says what `tokenizers` expects", "[dat
     CHECK(j["post_processor"].is_null());
     CHECK(j["decoder"] == nlohmann::json{{"type", "Fuse"}});
     const nlohmann::json vocab = {{"\n", 0}, {" ", 1}, {"\"", 2}, {"\\", 3}, {"\xC3\xA9", 4}};
-    const nlohmann::json model = {{"type", "BPE"},
-                                  {"dropout", nullptr},
-                                  {"unk_token", nullptr},
-                                  {"continuing_subword_prefix", nullptr},
-                                  {"end_of_word_suffix", nullptr},
-                                  {"fuse_unk", false},
-                                  {"byte_fallback", false},
-                                  {"ignore_merges", false},
-                                  {"vocab", vocab},
-                                  {"merges", nlohmann::json::array()}};
+    auto model = nlohmann::json::parse(R"({"type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,
+        "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false, "ignore_merges": false,
+        "merges": []})");
+    model["vocab"] = vocab;
     CHECK(j["model"] == model);
 }
 

@@ -232,7 +232,7 @@ TEST_CASE("tokenizers of families: a text without spaces, of characters, takes n
     }
 }
 
-TEST_CASE("tokenizers of families: unknown ones", "[data][bpe]") {
+TEST_CASE("tokenizers of families: unknown ones, and ends of a text", "[data][bpe]") {
     json file = families()["tokenizers"]["signs"]["tokenizer"];
     CHECK(parse_tokenizer(file.dump(), "t")->encode("\u4E00").back() == 0);  // <unk>
     file["model"]["unk_token"] = nullptr;
@@ -240,13 +240,9 @@ TEST_CASE("tokenizers of families: unknown ones", "[data][bpe]") {
                       contains("the character '\u4E00' is not in the vocabulary"));
     file["model"]["unk_token"] = "<none>";
     CHECK_THROWS_WITH(parse_tokenizer(file.dump(), "t"), contains("t: model.unk_token is not in the vocabulary"));
-}
-
-TEST_CASE("tokenizers of families: ends of a text", "[data][bpe]") {
-    for (const auto& [name, end] : {std::pair("llama3", "<|end_of_text|>"),
-                                    {"qwen2", "<|endoftext|>"},
-                                    {"tinyllama", "</s>"},
-                                    {"gemma", "<eos>"}}) {
+    const std::pair<const char*, const char*> ends[] = {
+        {"llama3", "<|end_of_text|>"}, {"qwen2", "<|endoftext|>"}, {"tinyllama", "</s>"}, {"gemma", "<eos>"}};
+    for (const auto& [name, end] : ends) {
         const auto t = tokenizer_of(name);
         REQUIRE(t->end_of_text().has_value());
         const std::int32_t id = *t->end_of_text();

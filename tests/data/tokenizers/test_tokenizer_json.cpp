@@ -30,7 +30,7 @@ std::string refusal(const std::function<void(json&)>& change) {
 
 }  // namespace
 
-TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
+TEST_CASE("tokenizer.json: characters come back with the same ids, in any order", "[data]") {
     const testing::ScratchFolder folder;
     const auto made =
         CharTokenizer::from_text(std::string("a\0b\"\\\n\t\x7F \xC3\xA9\xE2\x80\xA8\xF0\x9F\x90\x8C", 19));
@@ -41,35 +41,26 @@ TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
     const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";
     CHECK(read->encode(text) == made.encode(text));
     CHECK(read->decode(read->encode(text)) == text);
+    const auto t = parse_tokenizer(
+        R"({"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":2,"b":0,"c":1},"merges":[]}})", "t");
+    CHECK(t->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
+    CHECK(parse_tokenizer(t->to_json(), "t")->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
 }
 
 TEST_CASE("tokenizer.json: parts of files from before there was a type are told by their keys", "[data]") {
     // as in tokenizers 0.23, which requires the type of other kinds
-    json typed = {
-        {"added_tokens", json::array()},
-        {"normalizer",
-         {{"type", "Sequence"},
-          {"normalizers",
-           {{{"type", "Prepend"}, {"prepend", "_"}},
-            {{"type", "Replace"}, {"pattern", {{"String", "t"}}}, {"content", "h"}},
-            {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}}}}},
-        {"pre_tokenizer",
-         {{"type", "Split"}, {"pattern", {{"String", "h"}}}, {"behavior", "Isolated"}, {"invert", false}}},
-        {"post_processor",
-         {{"type", "TemplateProcessing"},
-          {"single",
-           {{{"SpecialToken", {{"id", "a"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
-          {"special_tokens", {{"a", {{"id", "a"}, {"ids", {0}}, {"tokens", {"a"}}}}}}}},
-        {"decoder",
-         {{"type", "Sequence"},
-          {"decoders",
-           {{{"type", "Replace"}, {"pattern", {{"String", "_"}}}, {"content", " "}},
-            {{"type", "Fuse"}},
-            {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
-        {"model",
-         {{"type", "BPE"},
-          {"vocab", {{"a", 0}, {"h", 1}, {"_", 2}, {"ah", 3}}},
-          {"merges", {"#version: 0.2", "a h"}}}}};
+    json typed = json::parse(R"({"added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "_"},
+            {"type": "Replace", "pattern": {"String": "t"}, "content": "h"},
+            {"type": "Strip", "strip_left": true, "strip_right": false}]},
+        "pre_tokenizer": {"type": "Split", "pattern": {"String": "h"}, "behavior": "Isolated", "invert": false},
+        "post_processor": {"type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "a", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "special_tokens": {"a": {"id": "a", "ids": [0], "tokens": ["a"]}}},
+        "decoder": {"type": "Sequence", "decoders": [
+            {"type": "Replace", "pattern": {"String": "_"}, "content": " "}, {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+        "model": {"type": "BPE", "vocab": {"a": 0, "h": 1, "_": 2, "ah": 3}, "merges": ["#version: 0.2", "a h"]}})");
     const auto spec = [](const json& j) {
         return dynamic_cast<const BpeTokenizer&>(*parse_tokenizer(j.dump(), "tokenizer.json")).spec();
     };
@@ -149,13 +140,6 @@ TEST_CASE("tokenizer.json: byte fallback with other decoders, or without all byt
                    contains("tokens of one character"));
 }
 
-TEST_CASE("tokenizer.json: ids may be in any order, and null parts may be absent", "[data]") {
-    const auto t = parse_tokenizer(
-        R"({"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":2,"b":0,"c":1},"merges":[]}})", "t");
-    CHECK(t->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
-    CHECK(parse_tokenizer(t->to_json(), "t")->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
-}
-
 TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
     CHECK(refusal([](json&) {}).empty());
     CHECK(refusal([](json& j) { j.erase("added_tokens"); }).empty());
@@ -174,25 +158,19 @@ TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
     CHECK_THAT(with("/decoder/type", "\"WordPiece\""), contains("'WordPiece'"));
 }
 
-TEST_CASE("tokenizer.json: model settings that change ids are refused", "[data]") {
+TEST_CASE("tokenizer.json: settings, ids and tokens that cannot be are refused", "[data]") {
     for (const char* key : {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"})
         CHECK_THAT(refusal([&](json& j) { j["model"][key] = "x"; }), contains(key));
     for (const char* key : {"fuse_unk", "byte_fallback", "ignore_merges"})
         CHECK_THAT(refusal([&](json& j) { j["model"][key] = true; }), contains(key));
-}
-
-TEST_CASE("tokenizer.json: ids must be 0 to n-1, each once", "[data]") {
     const auto with_id = [](const json& id) { return refusal([&](json& j) { j["model"]["vocab"]["b"] = id; }); };
-    CHECK_THAT(with_id(3), contains("whole numbers in [0, 3), \"b\" has 3"));
+    CHECK_THAT(with_id(3), contains("whole numbers in [0, 3), \"b\" has 3"));  // ids must be 0 to n-1, each once
     CHECK_THAT(with_id(-1), contains("\"b\" has -1"));
     CHECK_THAT(with_id(1.0), contains("\"b\" has 1.0"));
     CHECK_THAT(with_id("1"), contains("\"b\" has \"1\""));
     CHECK_THAT(with_id(18446744073709551615ull), contains("18446744073709551615"));
     CHECK_THAT(with_id(0), contains("id 0 is used twice"));
-}
-
-TEST_CASE("tokenizer.json: tokens must be single characters", "[data]") {
-    const auto with_token = [](const std::string& token) {
+    const auto with_token = [](const std::string& token) {  // tokens must be single characters
         return refusal([&](json& j) { j["model"]["vocab"][token] = 3; });
     };
     CHECK_THAT(with_token("ab"), contains("tokens of one character, got \"ab\""));
@@ -202,7 +180,7 @@ TEST_CASE("tokenizer.json: tokens must be single characters", "[data]") {
     CHECK(with_token("\xF0\x9F\x90\x8C").empty());
 }
 
-TEST_CASE("tokenizer.json: files that hold no tokenizer", "[data]") {
+TEST_CASE("tokenizer.json: files that hold no tokenizer, beginnings of one, and deep nesting", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
                  "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",
@@ -211,19 +189,13 @@ TEST_CASE("tokenizer.json: files that hold no tokenizer", "[data]") {
                  "version https://git-lfs");
     CHECK_THROWS_AS(parse_tokenizer(bad, "tokenizer.json"), BadInput);
     CHECK_THROWS_WITH(parse_tokenizer(bad, "tokenizer.json"), contains("tokenizer.json: "));
-}
-
-TEST_CASE("tokenizer.json: every beginning of a file is refused", "[data]") {
-    const std::string whole = CharTokenizer::from_text("ab\xC3\xA9").to_json();
+    const std::string whole = CharTokenizer::from_text("ab\xC3\xA9").to_json();  // every beginning of a file is refused
     const std::size_t end = whole.rfind('}');
     for (std::size_t n = 0; n <= end; ++n)
         CHECK_THROWS_AS(parse_tokenizer(std::string_view(whole).substr(0, n), "t"), BadInput);
     CHECK_NOTHROW(parse_tokenizer(whole, "t"));
-}
-
-TEST_CASE("tokenizer.json: a missing file and deep nesting", "[data]") {
     const testing::ScratchFolder folder;
-    CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);
+    CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);  // a missing file and deep nesting
     CHECK_THROWS_WITH(parse_tokenizer(std::string(1'000'000, '['), "t"), contains("deeper than 128"));
     CHECK_THROWS_AS(load_tokenizer(folder.write("t.json", "{")), BadInput);
 }
