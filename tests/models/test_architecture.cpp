@@ -32,24 +32,18 @@ TEST_CASE("config: validate names the flag to change", "[models]") {
         CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), contains("--dropout"));
 }
 
-TEST_CASE("config: by itself, an Architecture is a model of the default family", "[models]") {
+TEST_CASE("config: an Architecture is of the default family, and parts without a name are refused", "[models]") {
     const Architecture plain;
     CHECK(plain == models::family(plain.family).defaults(true));
     models::Transformer<float> model(plain);
     CHECK(model.parameter_count() == models::parameter_count(plain));
-}
-
-TEST_CASE("config: parts that a family has no names for are refused where names are asked for", "[models]") {
-    Architecture separate, gated;
+    Architecture separate, gated;  // parts that a family has no names for are refused where names are asked for
     separate.packed_qkv = false;
     gated.gated = true;
     for (const Architecture& a : {separate, gated})
         CHECK_THROWS_WITH(models::Transformer<float>(a).parameters(),
                           contains("gpt2: its files have no name for a part of this architecture"));
-}
-
-TEST_CASE("config: a norm has a bias only where it has a gain and takes the mean away", "[models]") {
-    Architecture no_gain, rms;
+    Architecture no_gain, rms;  // a norm has a bias only where it has a gain and takes the mean away
     no_gain.norm_gain = false;
     rms.norm = models::NormKind::rms;
     for (Architecture a : {no_gain, rms}) {

@@ -138,12 +138,17 @@ TEST_CASE("damaged folder: all that is wrong with the weights is listed at once"
     });
     const std::string message = folder.refusal();
     CHECK_THAT(message, contains(folder.weights().string() + ": the weights do not fit config.json"));
-    for (const char* part : {"transformer.h.0.ln_1.weight is missing", "transformer.ln_f.bias is missing",
-                             "transformer.h.1.mlp.c_fc.weight has shape (48, 12) where config.json wants (12, 48)",
-                             "transformer.wpe.weight has shape (7, 12) where config.json wants (6, 12)",
-                             "transformer.h.2.ln_1.weight is not known", "adapter is not known"})
-        CHECK_THAT(message, contains(part));
+    CHECK_THAT(message, contains("transformer.h.0.ln_1.weight is missing", "transformer.ln_f.bias is missing",
+                                 "transformer.h.1.mlp.c_fc.weight has shape (48, 12) where config.json wants (12, 48)",
+                                 "transformer.wpe.weight has shape (7, 12) where config.json wants (6, 12)",
+                                 "transformer.h.2.ln_1.weight is not known", "adapter is not known"));
     CHECK(message.find('\n') == std::string::npos);
+    const ModelFolder larger;  // a width that is too large names the tensors that are smaller
+    larger.change_json("config.json", [](json& j) { j["n_inner"] = 96; });
+    CHECK_THAT(larger.refusal(),
+               contains("transformer.h.1.mlp.c_fc.weight has shape (12, 48) where config.json wants (12, 96)"));
+    larger.change_json("config.json", [](json& j) { j["n_layer"] = 1000; });
+    CHECK_THAT(larger.refusal(), contains("transformer.h.999.ln_1.weight is missing"));
 }
 
 TEST_CASE("damaged folder: weights that are not finite or no floats are refused by name", "[models]") {
@@ -164,15 +169,6 @@ TEST_CASE("damaged folder: weights that are not finite or no floats are refused 
                 t.values.data());
     out.write(folder.weights());
     CHECK_THAT(folder.refusal(), contains("transformer.wpe.weight"));
-}
-
-TEST_CASE("damaged folder: a width that is too large names the tensors that are smaller", "[models]") {
-    const ModelFolder folder;
-    folder.change_json("config.json", [](json& j) { j["n_inner"] = 96; });
-    CHECK_THAT(folder.refusal(),
-               contains("transformer.h.1.mlp.c_fc.weight has shape (12, 48) where config.json wants (12, 96)"));
-    folder.change_json("config.json", [](json& j) { j["n_layer"] = 1000; });
-    CHECK_THAT(folder.refusal(), contains("transformer.h.999.ln_1.weight is missing"));
 }
 
 TEST_CASE("damaged folder: weights of another form, and names of models that are not here, say what to do",
@@ -206,16 +202,12 @@ TEST_CASE("damaged folder: values that are not finite are not written", "[models
 }
 
 TEST_CASE("damaged folder: a config of another shape than the weights is refused", "[models]") {
-    for (const auto& [key, value] : std::vector<std::pair<const char*, int>>{{"n_layer", 1},
-                                                                             {"n_layer", 3},
-                                                                             {"n_embd", 10},
-                                                                             {"n_embd", 16},
-                                                                             {"vocab_size", 9},
-                                                                             {"n_positions", 5},
-                                                                             {"n_positions", 7}}) {
+    const auto wrong = json::parse(R"([{"n_layer": 1}, {"n_layer": 3}, {"n_embd": 10}, {"n_embd": 16},
+        {"vocab_size": 9}, {"n_positions": 5}, {"n_positions": 7}])");
+    for (const json& changes : wrong) {
         const ModelFolder folder;
-        folder.change_json("config.json", [&, k = key, v = value](json& j) { j[k] = v; });
-        INFO(key << " = " << value);
+        folder.change_json("config.json", [&](json& j) { j.update(changes); });
+        INFO(changes);
         CHECK_THAT(folder.refusal(), contains("model.safetensors"));
     }
 }

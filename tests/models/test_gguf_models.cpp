@@ -61,12 +61,12 @@ std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) 
 // The keys of a gpt2 without weights.
 void set_small_gpt2(formats::GgufWriter& out, const std::string& architecture = "gpt2") {
     out.set_text("general.architecture", architecture);
-    for (const auto& [key, value] : {std::pair("block_count", 1u),
-                                     {"context_length", 8u},
-                                     {"embedding_length", 4u},
-                                     {"feed_forward_length", 16u},
-                                     {"attention.head_count", 2u}})
-        out.set_u32(architecture + "." + key, value);
+    const std::pair<const char*, std::uint32_t> sizes[] = {{"block_count", 1},
+                                                           {"context_length", 8},
+                                                           {"embedding_length", 4},
+                                                           {"feed_forward_length", 16},
+                                                           {"attention.head_count", 2}};
+    for (const auto& [key, value] : sizes) out.set_u32(architecture + "." + key, value);
     out.set_f32(architecture + ".attention.layer_norm_epsilon", 1e-5f);
     static const std::vector<float> table(12);
     out.add("token_embd.weight", GgufType::F32, {3, 4}, table.data());

@@ -29,32 +29,6 @@ Architecture llama(std::size_t kv_heads, bool tied = false, std::size_t head_dim
     return a;
 }
 
-// A model with head norms with gains, before or after the rotation.
-Architecture with_head_norm(HeadNorm norm) {
-    Architecture a = llama(2);
-    a.head_norm = norm, a.head_norm_gain = true;
-    return a;
-}
-
-// A model that normalizes token vectors before it adds position vectors.
-Architecture learned_and_normed() {
-    Architecture a = llama(2);
-    a.positions = Positions::learned, a.embedding_norm = true;
-    return a;
-}
-
-Architecture neox(double part, bool parallel) {
-    Architecture a = shape_of("gpt-neox", 37, 3, 3, 48, 24, 0.0, true);
-    a.rotary_part = part, a.parallel_residual = parallel;
-    return a;
-}
-
-Architecture gpt2_variant(Activation activation) {
-    Architecture a = gpt2(true);
-    a.activation = activation, a.scale_by_layer = true, a.tied_head = false, a.n_inner = 50;
-    return a;
-}
-
 // Layers with an attention window and their own rotary base, except every second.
 Architecture gemma3(std::size_t window, std::size_t kv_heads) {
     Architecture a = shape_of("gemma3", 37, 3, 4, 48, 24, 0.0, false);
@@ -69,10 +43,25 @@ Architecture mistral(std::size_t window) {
     return a;
 }
 
-Architecture scaled(RopeOptions rope) {
-    Architecture a = llama(2, true);
-    a.rope = rope, a.rope_theta = 20;
-    return a;
+// Shapes with every choice that changes what is computed.
+std::vector<Architecture> shapes() {
+    std::vector<Architecture> all = {gpt2(true), gpt2(false), gpt2(true, 9), nanochat(4), nanochat(2), nanochat(1)};
+    all.insert(all.end(), {nanochat(2, true), llama(4), llama(2, true), llama(1, false, 20), llama(2, true, 6, true)});
+    all.insert(all.end(), {gemma3(5, 2), gemma3(1, 1), gemma3(40, 4), mistral(7)});
+    const auto add = [&](Architecture a, const auto& change) { change(a), all.push_back(a); };
+    for (const HeadNorm norm : {HeadNorm::before_rotary, HeadNorm::after_rotary})
+        add(llama(2), [&](auto& a) { a.head_norm = norm, a.head_norm_gain = true; });
+    add(llama(2), [](auto& a) { a.positions = Positions::learned, a.embedding_norm = true; });
+    for (const bool parallel : {true, false})
+        add(shape_of("gpt-neox", 37, 3, 3, 48, 24, 0.0, true),
+            [&](auto& a) { a.rotary_part = parallel ? 0.25 : 0.5, a.parallel_residual = parallel; });
+    for (const auto activation : {Activation::gelu_erf, Activation::relu, Activation::silu})
+        add(gpt2(true),
+            [&](auto& a) { a.activation = activation, a.scale_by_layer = true, a.tied_head = false, a.n_inner = 50; });
+    for (const RopeOptions& rope :
+         {RopeOptions{.scaling = RopeScaling::linear, .factor = 2.5}, RopeOptions{RopeScaling::llama3, 4, 1, 4, 16}})
+        add(llama(2, true), [&](auto& a) { a.rope = rope, a.rope_theta = 20; });
+    return all;
 }
 
 std::unique_ptr<Transformer<float>> made(const Architecture& config) {
@@ -107,36 +96,10 @@ double worst(const Logits& a, const float* b) {
     return most;
 }
 
-const std::vector<Architecture> kShapes = {gpt2(true),
-                                           gpt2(false),
-                                           gpt2(true, 9),
-                                           nanochat(4),
-                                           nanochat(2),
-                                           nanochat(1),
-                                           nanochat(2, true),
-                                           llama(4),
-                                           llama(2, true),
-                                           llama(1, false, 20),
-                                           llama(2, true, 6, true),
-                                           with_head_norm(HeadNorm::before_rotary),
-                                           with_head_norm(HeadNorm::after_rotary),
-                                           learned_and_normed(),
-                                           neox(0.25, true),
-                                           neox(0.5, false),
-                                           gpt2_variant(Activation::gelu_erf),
-                                           gpt2_variant(Activation::relu),
-                                           gpt2_variant(Activation::silu),
-                                           scaled({.scaling = RopeScaling::linear, .factor = 2.5}),
-                                           scaled({RopeScaling::llama3, 4, 1, 4, 16}),
-                                           gemma3(5, 2),
-                                           gemma3(1, 1),
-                                           gemma3(40, 4),
-                                           mistral(7)};
-
 }  // namespace
 
 TEST_CASE("inference: token by token, in pieces and at once are the whole forward pass", "[models]") {
-    for (const Architecture& config : kShapes) {
+    for (const Architecture& config : shapes()) {
         const auto model = made(config);
         const Tokens text = some_tokens(24);
         IdArray ids({1, 24});
@@ -161,7 +124,7 @@ TEST_CASE("inference: token by token, in pieces and at once are the whole forwar
 
 TEST_CASE("inference: a prompt at once has the bits of the forward pass, and a cache takes one text without a gradient",
           "[models]") {
-    for (const Architecture& config : kShapes) {
+    for (const Architecture& config : shapes()) {
         INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads());
         const auto model = made(config);
         const IdArray ids = random_ids({1, 24}, 37, 1);

@@ -46,13 +46,10 @@ TEST_CASE("modelfile: the system's message is a message, has a default, or begin
     CHECK(modelfile_of(no_system + models::kChatMl) == with_template(kMessages + kReply));
 }
 
-TEST_CASE("modelfile: without a chat template there is none, and an adapter is named", "[models]") {
+TEST_CASE("modelfile: without a chat template there is none, and one that Go's cannot do is refused", "[models]") {
     const auto plain = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
     CHECK(models::modelfile("./m.gguf", "", *plain) == "FROM ./m.gguf\n");
     CHECK(models::modelfile("/base", "./a.gguf", *plain) == "FROM /base\nADAPTER ./a.gguf\n");
-}
-
-TEST_CASE("modelfile: a template that Go's cannot do is refused", "[models]") {
     const auto refusal = [](const std::string& jinja) { return error_of([&] { modelfile_of(jinja); }); };
     const std::string counted =
         "{% for m in messages %}{{ loop.index ~ '<|im_start|>' + m['content'] + '<|im_end|>' }}{% endfor %}";

@@ -63,7 +63,7 @@ struct TokenFolder {
 
 }  // namespace
 
-TEST_CASE("special tokens: GGUF's keys are those of gguf-py for the same folder", "[models]") {
+TEST_CASE("special tokens: GGUF's keys are those of gguf-py, each end one of llama.cpp's three", "[models]") {
     const auto all = reference("gguf/special_tokens.json");
     for (const auto& c : all["cases"]) {
         INFO(c["name"].get<std::string>());
@@ -72,11 +72,8 @@ TEST_CASE("special tokens: GGUF's keys are those of gguf-py for the same folder"
         for (const auto& [key, value] : c["keys"].items()) wanted[key.substr(sizeof("tokenizer.ggml.") - 1)] = value;
         CHECK(folder.gguf_keys() == wanted);
     }
-}
-
-TEST_CASE("special tokens: each token that ends a text is one of llama.cpp's three ends", "[models]") {
     const json names = {{"eos_token", "<|done|>"}, {"bos_token", "<|begin|>"}};
-    const auto ends = [&](const json& files) {
+    const auto ends = [&](const json& files) {  // each token that ends a text is one of llama.cpp's three ends
         const json of = TokenFolder(files).gguf_keys();
         return json({of.value("eos_token_id", -1), of.value("eot_token_id", -1), of.value("eom_token_id", -1)});
     };

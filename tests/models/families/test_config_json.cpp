@@ -1,5 +1,6 @@
 // config.json of every family: writing and reading, keys that are left out, errors.
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "engine/base/check.h"
 #include "tests/catch.h"
@@ -51,15 +52,9 @@ TEST_CASE("config.json: comes back as it was", "[models]") {
         const Architecture config = gpt2_shape(65, 3, 2, 32, 16, 0.1, bias, 1e-6);
         const Architecture back = there_and_back(config, 7);
         CHECK(back == config);
-        CHECK(back.vocab_size == 65);
-        CHECK(back.n_layer == 3);
-        CHECK(back.n_head == 2);
-        CHECK(back.n_embd == 32);
-        CHECK(back.block_size == 16);
-        CHECK(back.dropout == 0.1);
-        CHECK(
-            (back.qkv_bias == bias && back.attention_bias == bias && back.mlp_bias == bias && back.norm_bias == bias));
-        CHECK(back.norm_epsilon == 1e-6);
+        CHECK((back.vocab_size == 65 && back.n_layer == 3 && back.n_head == 2 && back.n_embd == 32));
+        CHECK((back.block_size == 16 && back.dropout == 0.1 && back.norm_epsilon == 1e-6));
+        for (const bool part : {back.qkv_bias, back.attention_bias, back.mlp_bias, back.norm_bias}) CHECK(part == bias);
     }
     for (const double cap : {0.0, 20.0}) {
         Architecture config = nanochat();
@@ -89,9 +84,7 @@ TEST_CASE("config.json: every choice of every family comes back as it was", "[mo
     using models::Activation, models::RopeScaling;
     for (const bool bias : {false, true}) {
         for (const std::string& name : models::family_names())
-            with(name.c_str(), bias, [](auto& a) {
-                if (!a.packed_qkv) a.n_inner = 100;
-            });
+            with(name.c_str(), bias, [](auto& a) { a.n_inner = a.packed_qkv ? a.n_inner : 100; });
         for (const char* name : {"llama", "qwen2", "qwen3"}) {
             with(name, bias, [](auto& a) { a.n_inner = 100, a.rope = {RopeScaling::llama3, 8, 1, 4, 8192}; });
             with(name, bias, [](auto& a) {
@@ -157,9 +150,9 @@ TEST_CASE("config.json: Mistral is a Llama that may have a window, Qwen's heads 
 }
 
 TEST_CASE("config.json: Pythia's keys, and older names of the angles", "[models]") {
-    const json pythia = {{"model_type", "gpt_neox"},      {"vocab_size", 9},          {"hidden_size", 32},
-                         {"num_hidden_layers", 1},        {"rotary_pct", 0.5},        {"num_attention_heads", 2},
-                         {"max_position_embeddings", 16}, {"intermediate_size", 128}, {"rotary_emb_base", 700}};
+    const auto pythia = json::parse(R"({"model_type": "gpt_neox", "vocab_size": 9, "hidden_size": 32,
+        "num_hidden_layers": 1, "rotary_pct": 0.5, "num_attention_heads": 2, "max_position_embeddings": 16,
+        "intermediate_size": 128, "rotary_emb_base": 700})");
     const Architecture a = reread(pythia, "c");
     CHECK((a.family == "gpt-neox" && a.rotary_size() == 8 && a.rope_theta == 700 && a.parallel_residual));
     CHECK((a.qkv_bias && a.mlp_bias && a.norm_bias && !a.tied_head && a.activation == models::Activation::gelu_erf));
@@ -169,11 +162,8 @@ TEST_CASE("config.json: Pythia's keys, and older names of the angles", "[models]
     old["rope_theta"] = 20;
     old["rope_scaling"] = {{"type", "linear"}, {"factor", 3}};
     CHECK((reread(old, "c").rope_theta == 20 && reread(old, "c").rope.factor == 3));
-    old["rope_scaling"] = {{"rope_type", "llama3"},
-                           {"factor", 32},
-                           {"low_freq_factor", 1},
-                           {"high_freq_factor", 4},
-                           {"original_max_position_embeddings", 8192}};
+    old["rope_scaling"] = json::parse(R"({"rope_type": "llama3", "factor": 32, "low_freq_factor": 1,
+        "high_freq_factor": 4, "original_max_position_embeddings": 8192})");
     const models::RopeOptions want{models::RopeScaling::llama3, 32, 1, 4, 8192};
     CHECK((reread(old, "c").rope == want && reread(old, "c").rope_theta == 20));
 }
@@ -193,30 +183,27 @@ TEST_CASE("config.json: whether texts begin after an end of text", "[models]") {
 }
 
 TEST_CASE("config.json: has what transformers needs to open the model", "[models]") {
-    const json j = good();
-    CHECK(j["architectures"] == json::array({"GPT2LMHeadModel"}));
-    CHECK(j["model_type"] == "gpt2");
-    CHECK(j["activation_function"] == "gelu_new");
-    CHECK(j["tie_word_embeddings"] == true);
-    CHECK(j["n_positions"] == 16);
-    CHECK(j["eos_token_id"].is_null());
-    CHECK(config_json(gpt2_shape(65, 3, 2, 32, 16), 5)["eos_token_id"] == 5);
-    const json n = config_json(nanochat());
-    CHECK(n["architectures"] == json::array({"NanoChatForCausalLM"}));
-    CHECK((n["model_type"] == "nanochat" && n["hidden_act"] == "relu2" && n["tie_word_embeddings"] == false));
-    CHECK((n["num_key_value_heads"] == 2 && n["intermediate_size"] == 100 && n["final_logit_softcapping"] == 20.0));
-    CHECK((n["rope_parameters"]["rope_theta"] == 50000.0 && n["rope_parameters"]["rope_type"] == "default"));
-    const json l = config_json(llama(), 3);
-    CHECK(l["architectures"] == json::array({"LlamaForCausalLM"}));
-    CHECK((l["model_type"] == "llama" && l["hidden_act"] == "silu" && l["tie_word_embeddings"] == false));
-    CHECK((l["num_key_value_heads"] == 2 && l["intermediate_size"] == 100 && l["head_dim"] == 12));
-    CHECK((l["attention_bias"] == false && l["mlp_bias"] == false && l["rms_norm_eps"] == 1e-5));
-    CHECK((l["rope_parameters"]["rope_theta"] == 500.0 && l["eos_token_id"] == 3));
+    // `whole` with the keys and values of `part` stays as it is
+    const auto check_has = [](const json& whole, const char* part) {
+        json same = whole;
+        same.update(json::parse(part), true);
+        CHECK(same == whole);
+    };
+    check_has(good(), R"({"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "eos_token_id": null,
+        "activation_function": "gelu_new", "tie_word_embeddings": true, "n_positions": 16})");
+    check_has(config_json(gpt2_shape(65, 3, 2, 32, 16), 5), R"({"eos_token_id": 5})");
+    check_has(config_json(nanochat()), R"({"architectures": ["NanoChatForCausalLM"], "model_type": "nanochat",
+        "hidden_act": "relu2", "tie_word_embeddings": false, "num_key_value_heads": 2, "intermediate_size": 100,
+        "final_logit_softcapping": 20.0, "rope_parameters": {"rope_theta": 50000.0, "rope_type": "default"}})");
+    check_has(config_json(llama(), 3), R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+        "hidden_act": "silu", "tie_word_embeddings": false, "num_key_value_heads": 2, "intermediate_size": 100,
+        "head_dim": 12, "attention_bias": false, "mlp_bias": false, "rms_norm_eps": 1e-5, "eos_token_id": 3,
+        "rope_parameters": {"rope_theta": 500.0}})");
 }
 
 TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
-    const json least = {{"model_type", "gpt2"}, {"vocab_size", 9}, {"n_layer", 1},
-                        {"n_head", 1},          {"n_embd", 4},     {"n_positions", 2}};
+    const auto least = json::parse(
+        R"({"model_type": "gpt2", "vocab_size": 9, "n_layer": 1, "n_head": 1, "n_embd": 4, "n_positions": 2})");
     const Architecture config = read_config(json::parse(least.dump()), "c");
     CHECK((config.qkv_bias && config.attention_bias && config.mlp_bias && config.norm_bias));
     CHECK(config.norm_epsilon == 1e-5);
@@ -257,23 +244,22 @@ TEST_CASE("config.json: what older files lack has the value of each family's cla
         j.erase(key);
         return reread(j, "c");
     };
-    for (const auto& [family, context] : {std::pair("llama", 2048),
-                                          {"qwen2", 32768},
-                                          {"qwen3", 32768},
-                                          {"gpt-neox", 2048},
-                                          {"nanochat", 2048},
-                                          {"mistral", 131072}})
-        CHECK(without(family, "max_position_embeddings").block_size == static_cast<std::size_t>(context));
-    for (const auto& [family, heads] :
-         {std::pair("llama", 32), {"qwen2", 32}, {"qwen3", 32}, {"nanochat", 32}, {"mistral", 8}})
-        CHECK(without(family, "num_key_value_heads").kv_heads() == static_cast<std::size_t>(heads));
+    const std::tuple<const char*, std::size_t, std::size_t> defaults[] = {{"llama", 2048, 32},
+                                                                          {"qwen2", 32768, 32},
+                                                                          {"qwen3", 32768, 32},
+                                                                          {"nanochat", 2048, 32},
+                                                                          {"mistral", 131072, 8}};
+    for (const auto& [family, context, heads] : defaults) {
+        CHECK(without(family, "max_position_embeddings").block_size == context);
+        CHECK(without(family, "num_key_value_heads").kv_heads() == heads);
+    }
+    CHECK(without("gpt-neox", "max_position_embeddings").block_size == 2048);
 }
 
 TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pictures", "[models]") {
     // google/gemma-3-4b-it leaves out its class's defaults; older files have both rotary bases side by side
-    json text = {{"hidden_size", 2560},         {"intermediate_size", 10240},
-                 {"model_type", "gemma3_text"}, {"num_hidden_layers", 34},
-                 {"sliding_window", 1024},      {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}}};
+    json text = json::parse(R"({"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
+        "num_hidden_layers": 34, "sliding_window": 1024, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}})");
     const json whole = {{"model_type", "gemma3"}, {"text_config", text}, {"eos_token_id", {1, 106}}};
     const Architecture a = reread(whole, "c");
     CHECK((a.family == "gemma3" && a.vocab_size == 262208 && a.n_head == 8 && a.kv_heads() == 4 && a.n_layer == 34));
