@@ -50,7 +50,7 @@ std::string anomaly_after(const Damage& damage, std::size_t batches = 1) {
 
 }  // namespace
 
-TEST_CASE("anomalies: the layer and the op in which a value overflows are named", "[train]") {
+TEST_CASE("anomalies: the layer and the op in which a value overflows, or a weight, are named", "[train]") {
     using Model = models::Transformer<float>;
     for (const std::size_t batches : {1, 3}) {
         const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
@@ -72,10 +72,7 @@ TEST_CASE("anomalies: the layer and the op in which a value overflows are named"
     });
     INFO(head);
     CHECK(head.starts_with("head: linear: the first value that is not finite is "));
-}
-
-TEST_CASE("anomalies: a weight that is not finite is named, with its place", "[train]") {
-    CHECK(anomaly_after([](models::Transformer<float>& m) {
+    CHECK(anomaly_after([](models::Transformer<float>& m) {  // a weight that is not finite is named, with its place
               m.parts[Part::token_table].weight.value_in_place().data()[2 * 16 + 5] = std::nanf("");
           }) == "transformer.wte.weight is not finite already: it is nan at (2, 5) of (12, 16)");
 }

@@ -71,7 +71,7 @@ TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated
     CHECK((written[1]["val_loss"] == 2.0 && written[1]["train_s"] == 1.75 && written[1]["elapsed_s"] == 3));
 }
 
-TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no line", "[train]") {
+TEST_CASE("metrics: a resumed run drops later lines, and what is no line, and a file may not be writable", "[train]") {
     const testing::ScratchFolder folder;
     const std::string path = folder.path("metrics.jsonl");
     {
@@ -91,9 +91,5 @@ TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no
     CHECK(steps(path) == std::vector<std::size_t>{1, 5, 10, 11});
     const MetricsFile anew(path, 0);
     CHECK(steps(path).empty());
-}
-
-TEST_CASE("metrics: a file that cannot be written is an error that names it", "[train]") {
-    const testing::ScratchFolder folder;
     CHECK_THROWS_WITH(MetricsFile(folder.path("nowhere/metrics.jsonl"), 0), contains("nowhere/metrics.jsonl"));
 }

@@ -90,22 +90,19 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
     CHECK_THROWS_WITH(options.validate(), contains("--seed"));
 }
 
-TEST_CASE("options: every text that a flag takes survives config.toml", "[train]") {
+TEST_CASE("options: a number or text that a flag takes survives config.toml, a name as in a URL", "[train]") {
     for (const std::string text : {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f",
                                    "\u00fc\u4e2d", "caf\xE9/it's 100%.txt", "\xFF"}) {
-        train::TrainOptions options, back;
+        train::TrainOptions options, back;  // every text that a flag takes survives config.toml
         options.out = text, options.sample_prompt = {text, text};
         const std::string toml = train::to_toml(options);
         CHECK(formats::find_invalid_utf8(toml) == std::string::npos);
         train::parse_toml(toml, "c.toml", back);
         CHECK((back.out == text && back.sample_prompt == options.sample_prompt));
     }
-}
-
-TEST_CASE("options: a name that is not UTF-8 is written as in a URL", "[train]") {
-    train::TrainOptions options;
-    options.data = {"a.txt", "caf\xE9.txt"};
-    CHECK_THAT(train::to_toml(options), contains("data = [ 'a.txt', { url = 'caf%E9.txt' } ]"));
+    train::TrainOptions named;  // a name that is not UTF-8 is written as in a URL
+    named.data = {"a.txt", "caf\xE9.txt"};
+    CHECK_THAT(train::to_toml(named), contains("data = [ 'a.txt', { url = 'caf%E9.txt' } ]"));
     const auto refusal_of = [&](const std::string& value) { return refusal("data = [ " + value + " ]"); };
     CHECK_THAT(refusal_of("{ url = 'caf%E' }"), contains("data: '%' must be followed by two hexadecimal"));
     CHECK_THAT(refusal_of("{ url = 'a%00' }"), contains("without NUL bytes"));
@@ -197,6 +194,7 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
     CHECK_THAT(refusal("n_layer = 3\nn_layer = 4"), contains("line 2"));
     TrainOptions o;
     CHECK_THROWS_WITH(train::read_toml("/nowhere/c.toml", o), contains("/nowhere/c.toml"));
+    CHECK_THAT(refusal("n_layer =n\n"), contains("c.toml: line 1: "));  // an error in a file of settings is one line
 }
 
 TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {
@@ -233,10 +231,6 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.ema = 1; }), contains("--ema"));
     CHECK_THAT(message([=](auto& o) { o.ema = nan; }), contains("--ema"));
     CHECK_THAT(message([](auto& o) { o.out = ""; }), contains("--out"));
-}
-
-TEST_CASE("options: an error in a file of settings is one line", "[train]") {
-    CHECK_THAT(refusal("n_layer =n\n"), contains("c.toml: line 1: "));
 }
 
 TEST_CASE("options: a name that a kind does not have is refused, with those that it has", "[train]") {

@@ -222,17 +222,14 @@ TEST_CASE("processes: the time of the first one is that of all", "[train][proces
     CHECK(ends[0] == ends[1]);
 }
 
-TEST_CASE("processes: shards are given out whole", "[train][processes]") {
+TEST_CASE("processes: shards are given out whole, texts of any size go round", "[train][processes]") {
     together(2, [&](distributed::Processes& all) {
         train::TrainOptions o = options_together(OptimizerKind::sgd);
         o.shards = 1;
         CHECK_IN_THREAD(error_of<Error>([&] { const PartOfRun run(o, &all); }) ==
                         "--shards must be a multiple of the number of processes, got 1 and 2");
     });
-}
-
-TEST_CASE("processes: texts of any size go round", "[train][processes]") {
-    for (const std::size_t count : {1u, 2u, 3u, 5u, 8u}) {
+    for (const std::size_t count : {1u, 2u, 3u, 5u, 8u}) {  // texts of any size go round
         together(count, [&](distributed::Processes& all) {
             std::string text = all.first() ? std::string(100'000, 'x') + "end" : "";
             all.broadcast(text);

@@ -52,18 +52,21 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
     CHECK((o.sampler == data::SamplerKind::random && o.tokenizer == "char" && o.val_fraction == 0.1));
 }
 
-TEST_CASE("recipes: every one that is listed exists and makes sense", "[train]") {
+TEST_CASE("recipes: every one that is listed exists, and a small text has a small model and context", "[train]") {
     const auto names = train::recipe_names();
     CHECK(names.size() == 5);
     for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).options.validate());
     CHECK_THROWS_WITH(train::recipe("slow"), contains("--recipe", "nanogpt-cpu", "'slow'"));
-}
-
-TEST_CASE("recipes: stories begin where their windows do", "[train]") {
-    const TrainOptions o = train::recipe("stories").options;
+    const TrainOptions o = train::recipe("stories").options;  // stories begin where their windows do
     CHECK((o.sampler == data::SamplerKind::paragraphs && o.tokenizer == "bpe"));
     CHECK((o.n_layer == 2 && o.n_embd == 128 && o.block_size == 128));
     CHECK(train::recipe("fast").options.sampler == data::SamplerKind::random);
+    CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 8'100'000);  // a small text has a small model
+    CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
+    for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {  // a short text has a short context
+        const std::size_t context = fitted({60, 900, tokens}).block_size;
+        CHECK((context >= 1 && context <= std::max<std::size_t>(1, tokens / 4)));
+    }
 }
 
 TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
@@ -91,11 +94,6 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
 }
 
-TEST_CASE("recipes: a small text has a small model", "[train]") {
-    CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 8'100'000);
-    CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
-}
-
 TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unless they are given", "[train]") {
     const auto fitted_tokenizer = [](std::size_t bytes, const std::set<std::string>& given, TrainOptions o) {
         train::fit_tokenizer(bytes, given, o);
@@ -121,13 +119,6 @@ TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unle
     CHECK(fitted_tokenizer(1'000'000, {"byte-fallback"}, o).first == "char");
     for (const char* name : {"nanogpt-cpu", "nanogpt-baby"})  // nanoGPT's vocabulary
         CHECK(train::recipe(name).options.byte_fallback == data::ByteFallback::never);
-}
-
-TEST_CASE("recipes: a short text has a short context", "[train]") {
-    for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {
-        const TrainOptions o = fitted({60, 900, tokens});
-        CHECK((o.block_size >= 1 && o.block_size <= std::max<std::size_t>(1, tokens / 4)));
-    }
 }
 
 TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") {

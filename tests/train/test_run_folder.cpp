@@ -62,7 +62,7 @@ TEST_CASE("run folder: a checkpoint is there under its step, with links to it", 
     CHECK((found[0].filename() == "step-1234567" && found[1].filename() == "step-000500"));
 }
 
-TEST_CASE("run folder: keeps the last two and the best", "[train]") {
+TEST_CASE("run folder: keeps the last two and the best, or as many of the newest as it is told", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     const auto kept = [&] {
@@ -83,16 +83,12 @@ TEST_CASE("run folder: keeps the last two and the best", "[train]") {
     save(folder, 3, kNotEvaluated, "again");
     CHECK(kept().contains("step-000003"));
     CHECK(read(folder.path() / "latest" / "file") == "again");
-}
-
-TEST_CASE("run folder: keeps as many of the newest as it is told", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path(), 3);
-    save(folder, 1, 2);
-    for (std::size_t step = 2; step <= 6; ++step) save(folder, step, 3);
-    std::set<std::size_t> kept;
-    for (const auto& c : folder.checkpoints()) kept.insert(train::step_of(c));
-    CHECK(kept == std::set<std::size_t>{1, 4, 5, 6});  // the first is the best
+    RunFolder three(scratch.path("three"), 3);
+    save(three, 1, 2);  // keeps as many of the newest as it is told
+    for (std::size_t step = 2; step <= 6; ++step) save(three, step, 3);
+    std::set<std::size_t> newest;
+    for (const auto& c : three.checkpoints()) newest.insert(train::step_of(c));
+    CHECK(newest == std::set<std::size_t>{1, 4, 5, 6});  // the first is the best
 }
 
 TEST_CASE("run folder: the same step can be saved again", "[train]") {
@@ -137,20 +133,13 @@ TEST_CASE("run folder: file systems that cannot sync a folder, or close a file w
     CHECK(read(scratch.path() + "/metrics.jsonl") == "{}");
 }
 
-TEST_CASE("run folder: the first save fails, and nothing is whole", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path());
-    CHECK_THROWS_WITH(folder.save(1, [](const fs::path&) { throw Error("no space"); }),
-                      contains("no space: nothing was saved: free disk space and start again"));
-}
-
 TEST_CASE("run folder: names that are no checkpoint", "[train]") {
     for (const char* name : {"step-", "step-00001x", "step-0000000000000000000000", "stop-000001", "step-1 "})
         CHECK_FALSE(train::is_checkpoint(name));
     for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(train::is_checkpoint(name));
 }
 
-TEST_CASE("run folder: a save that fails leaves what was there and nothing else", "[train]") {
+TEST_CASE("run folder: a save that fails leaves what was there and nothing else, the first too", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     save(folder, 1, 2, "good");
@@ -166,6 +155,9 @@ TEST_CASE("run folder: a save that fails leaves what was there and nothing else"
         CHECK(read(folder.path() / "latest" / "file") == "good");
         CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
     }
+    RunFolder first(scratch.path("first"));
+    CHECK_THROWS_WITH(first.save(1, [](const fs::path&) { throw Error("no space"); }),
+                      contains("no space: nothing was saved: free disk space and start again"));
 }
 
 TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {
@@ -199,7 +191,7 @@ TEST_CASE("run folder: leftovers of an interrupted save are removed, foreign fil
     CHECK(folder.checkpoints().size() == 1);
 }
 
-TEST_CASE("run folder: one run at a time", "[train]") {
+TEST_CASE("run folder: one run at a time, and a lock whose file is removed is none", "[train]") {
     const ScratchFolder scratch;
     {
         RunFolder folder(scratch.path());
@@ -209,6 +201,13 @@ TEST_CASE("run folder: one run at a time", "[train]") {
     }
     CHECK_NOTHROW(RunFolder(scratch.path()));
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"latest", "step-000001"});
+    auto first = std::make_unique<RunFolder>(scratch.path());  // a lock whose file another run has removed is no lock
+    const int waiting = open(scratch.path(".lock").c_str(), O_RDWR);  // as a run that comes while the first ends
+    first.reset();
+    REQUIRE(flock(waiting, LOCK_EX | LOCK_NB) == 0);  // it has the lock of a file that is gone
+    const RunFolder second(scratch.path());           // which must not keep this one out
+    CHECK_THROWS_WITH(RunFolder(scratch.path()), contains("another run is writing there"));
+    close(waiting);
 }
 
 TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[train]") {
@@ -233,7 +232,7 @@ TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[t
     CHECK(names_in(folder.path()) == foreign);
 }
 
-TEST_CASE("run folder: a file in its place, or above it, is an error that names it", "[train]") {
+TEST_CASE("run folder: a file in its place, a folder that is gone and an unreadable lock are errors", "[train]") {
     const ScratchFolder scratch;
     const std::string file = scratch.write("file", "x");
     CHECK_THROWS_WITH(RunFolder(file), contains(file, "is a file"));
@@ -241,17 +240,15 @@ TEST_CASE("run folder: a file in its place, or above it, is an error that names 
     CHECK_THROWS_WITH(RunFolder(file + "/out"), contains(file));
     CHECK_THROWS_AS(RunFolder("/proc/inkling-out"), Error);
     CHECK(names_in(scratch.path()) == std::vector<std::string>{"file"});
-}
-
-TEST_CASE("run folder: a lock whose file another run has removed is no lock", "[train]") {
-    const ScratchFolder scratch;
-    auto first = std::make_unique<RunFolder>(scratch.path());
-    const int waiting = open(scratch.path(".lock").c_str(), O_RDWR);  // as a run that comes while the first ends
-    first.reset();
-    REQUIRE(flock(waiting, LOCK_EX | LOCK_NB) == 0);  // it has the lock of a file that is gone
-    const RunFolder second(scratch.path());           // which must not keep this one out
-    CHECK_THROWS_WITH(RunFolder(scratch.path()), contains("another run is writing there"));
-    close(waiting);
+    RunFolder folder(scratch.path("run"));  // one that is removed while a run writes there is told as such
+    save(folder, 1);
+    fs::remove_all(scratch.path("run"));
+    CHECK_THROWS_WITH(save(folder, 2),
+                      contains(scratch.path("run"), "the folder of the run is gone") && !contains("make room"));
+    formats::before_file_call = [](std::string_view call, const fs::path&) { return call == "stat" ? EIO : 0; };
+    CHECK_THROWS_WITH(RunFolder(scratch.path()), contains(scratch.path(), std::strerror(EIO)));
+    formats::before_file_call = nullptr;
+    CHECK_NOTHROW(RunFolder(scratch.path()));
 }
 
 TEST_CASE("run folder: one run at a time holds it, however many begin and end", "[train]") {
@@ -374,21 +371,4 @@ TEST_CASE("run folder: without an evaluation there is no best", "[train]") {
     CHECK_FALSE(fs::is_symlink(fs::symlink_status(folder.path() / "best")));
     save(folder, 3, 5);
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000003");
-}
-
-TEST_CASE("run folder: one that is removed while a run writes there is told as such", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path("run"));
-    save(folder, 1);
-    fs::remove_all(scratch.path("run"));
-    CHECK_THROWS_WITH(save(folder, 2),
-                      contains(scratch.path("run"), "the folder of the run is gone") && !contains("make room"));
-}
-
-TEST_CASE("run folder: a lock file that cannot be looked at is an error, not a loop", "[train]") {
-    const ScratchFolder scratch;
-    formats::before_file_call = [](std::string_view call, const fs::path&) { return call == "stat" ? EIO : 0; };
-    CHECK_THROWS_WITH(RunFolder(scratch.path()), contains(scratch.path(), std::strerror(EIO)));
-    formats::before_file_call = nullptr;
-    CHECK_NOTHROW(RunFolder(scratch.path()));
 }

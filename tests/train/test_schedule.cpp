@@ -6,7 +6,7 @@
 using inkling::train::Schedule;
 using inkling::train::ScheduleKind;
 
-TEST_CASE("schedule: nanoGPT's cosine has known values", "[train]") {
+TEST_CASE("schedule: cosine, linear and constant have known values", "[train]") {
     const Schedule s{ScheduleKind::cosine, 1e-3, 1e-4, 100, 2000};
     CHECK(s.at(0) == Approx(9.900990099009901e-06).epsilon(1e-14));
     CHECK(s.at(99) == Approx(9.9009900990099e-04).epsilon(1e-14));
@@ -14,10 +14,7 @@ TEST_CASE("schedule: nanoGPT's cosine has known values", "[train]") {
     CHECK(s.at(1050) == Approx(5.5e-4).epsilon(1e-14));
     CHECK(s.at(2000) == Approx(1e-4).epsilon(1e-14));
     CHECK(s.at(5'000'000) == 1e-4);
-}
-
-TEST_CASE("schedule: linear and constant", "[train]") {
-    const Schedule line{ScheduleKind::linear, 1.0, 0.2, 10, 20};
+    const Schedule line{ScheduleKind::linear, 1.0, 0.2, 10, 20};  // linear and constant
     CHECK(line.at(0) == Approx(1.0 / 11));
     CHECK(line.at(9) == Approx(10.0 / 11));
     CHECK(line.at(10) == Approx(1.0));

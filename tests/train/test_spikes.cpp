@@ -53,7 +53,7 @@ std::vector<std::size_t> skipped_of(Run& run, std::size_t until, std::size_t kno
 
 }  // namespace
 
-TEST_CASE("spikes: the z-score is over the last 128 steps, and there is none before 64", "[train]") {
+TEST_CASE("spikes: the z-score is over the last 128 steps, and drops and what stays are none", "[train]") {
     CHECK(of_deviation_one(10).scores(17, 2).loss == Approx(7));
     CHECK(of_deviation_one(10).scores(10, 8).grad_norm == Approx(6));
     CHECK(of_deviation_one(10).scores(17, 8).largest() == Approx(7));
@@ -62,12 +62,9 @@ TEST_CASE("spikes: the z-score is over the last 128 steps, and there is none bef
     Spikes spikes = of_deviation_one(1000);
     for (std::size_t i = 0; i < Spikes::kWindow; ++i) spikes.add(10 + (i % 2 ? 1 : -1), 1);  // what was before is gone
     CHECK(spikes.scores(17, 1).loss == Approx(7));
-}
-
-TEST_CASE("spikes: a drop is none, and neither is a small step where all were the same", "[train]") {
     CHECK(of_deviation_one(10).scores(-1000, 2).loss == Approx(-1010));
     CHECK(of_deviation_one(10).scores(-1000, -1000).largest() < 0);
-    Spikes same;
+    Spikes same;  // a drop is none, and neither is a small step where all were the same
     for (int i = 0; i < 100; ++i) same.add(2, 0);
     CHECK(same.scores(2, 0).largest() == 0);
     CHECK(same.scores(2.01, 0).loss == Approx(5));
@@ -76,14 +73,11 @@ TEST_CASE("spikes: a drop is none, and neither is a small step where all were th
     for (int i = 0; i < 128; ++i) same.add(2, 0.5);
     CHECK(same.scores(2, 1).grad_norm == Approx(5));  // twice the usual norm harms nothing
     CHECK(same.scores(2, 1.2).grad_norm == Approx(7));
-}
-
-TEST_CASE("spikes: a loss that stays higher soon is none any more", "[train]") {
-    Spikes spikes = of_deviation_one(10);
+    Spikes higher = of_deviation_one(10);  // a loss that stays higher soon is none any more
     int told = 0;
     for (int i = 0; i < 100; ++i) {
-        told += spikes.scores(100, 20).loss > 6;
-        spikes.add(100, 20);
+        told += higher.scores(100, 20).loss > 6;
+        higher.add(100, 20);
     }
     CHECK((told >= 1 && told <= 4));
 }

@@ -41,7 +41,7 @@ void uses_its_time(const Used& used) {
 
 }  // namespace
 
-TEST_CASE("time plan: a steady machine's run is planned a few times, and ends with its time", "[train]") {
+TEST_CASE("time plan: a run ends with its time, at a steady speed, a wandering one, and with long steps", "[train]") {
     for (const double speed : {0.5, 0.75, 1.0}) {
         for (const std::size_t first : {200, 1000, 2376, 1'000'000'000}) {
             INFO(speed << ", " << first << " steps at first");
@@ -50,9 +50,6 @@ TEST_CASE("time plan: a steady machine's run is planned a few times, and ends wi
             CHECK(used.replans <= 9);
         }
     }
-}
-
-TEST_CASE("time plan: 97% of the time is used when the speed wanders between half and all of it", "[train]") {
     for (int change = 0; change < 100; ++change) {
         INFO("changes at " << change << "%");
         uses_its_time(run([&](double at) { return 100 * at < change ? 0.5 : 1; }));
@@ -63,9 +60,6 @@ TEST_CASE("time plan: 97% of the time is used when the speed wanders between hal
         uses_its_time(run([&](double at) { return std::fmod(at / period, 1) < 0.5 ? 0.5 : 1; }));
         uses_its_time(run([&](double at) { return 0.75 + 0.25 * std::sin(6.283185307179586 * at / period); }));
     }
-}
-
-TEST_CASE("time plan: steps that take long are planned one by one", "[train]") {
     inkling::train::TimePlan plan;
     CHECK(plan.steps(1, 20, 60, 100) == 100);  // a first one says little
     CHECK(plan.steps(2, 40, 60, 100) == 4);    // 1.1 more, in whole steps

@@ -109,7 +109,7 @@ TEST_CASE("adamw: large buffers get the same bits with any number of threads", "
     });
 }
 
-TEST_CASE("clipping: the norm of all gradients", "[train]") {
+TEST_CASE("clipping: the norm of all gradients, and torch's scale", "[train]") {
     CHECK(train::gradient_norm(of<double>({3, -4})) == 5);
     CHECK(train::gradient_norm(of<float>(std::vector<double>(17, 0.0))) == 0);
     const Array<float> g = random_array<float>({100'003}, 4);
@@ -123,10 +123,7 @@ TEST_CASE("clipping: the norm of all gradients", "[train]") {
             CHECK_FALSE(std::isfinite(train::gradient_norm(broken)));
         }
     }
-}
-
-TEST_CASE("clipping: the scale is torch's", "[train]") {
-    CHECK(train::clip_scale(4, 1) == 1 / (4 + 1e-6));
+    CHECK(train::clip_scale(4, 1) == 1 / (4 + 1e-6));  // the scale is torch's
     CHECK(train::clip_scale(0.5, 1) == 1);
     CHECK(train::clip_scale(1, 1) == 1 / (1 + 1e-6));
     CHECK(train::clip_scale(0, 1) == 1);
