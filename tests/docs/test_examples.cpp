@@ -29,13 +29,19 @@ std::size_t lines_of_example(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("examples: micrograd's expression", "[docs]") {
+TEST_CASE("examples: micrograd's expression, and an op of one's own", "[docs]") {
     CHECK(printed_by(example("micrograd")) == "g        24.7041\ndg / da  138.8338\ndg / db  645.5773\n");
     const ScratchFolder folder;
     printed_by(example("micrograd"), {folder.path("graph.dot")});
     const std::string dot = formats::read_file(folder.path("graph.dot"));
     CHECK(dot.starts_with("digraph {"));
     CHECK_THAT(dot, contains("label=\"a\\n()\", shape=ellipse", "label=\"g = add\\n()\""));
+    const std::string text = printed_by(example("custom_op"));
+    CHECK_THAT(text, contains("Tensor (2, 3) snake\n"));
+    const auto error = numbers_after("finite differences: ", text);
+    REQUIRE(error.size() == 1);  // an op of one's own has its value, its gradient and its error
+    CHECK(error[0] < 1e-8);
+    CHECK_THAT(text, contains("snake: a frequency above 0 is required, got -1"));
 }
 
 TEST_CASE("examples: spirals are told apart", "[docs]") {
@@ -60,15 +66,6 @@ TEST_CASE("examples: the losses of a GPT's first steps are PyTorch's", "[docs][u
     }
     CHECK(text.size() > 600);  // of which it has written 300
     CHECK(lines_of_example("gpt") <= 250);
-}
-
-TEST_CASE("examples: an op of one's own has its value, its gradient and its error", "[docs]") {
-    const std::string text = printed_by(example("custom_op"));
-    CHECK_THAT(text, contains("Tensor (2, 3) snake\n"));
-    const auto error = numbers_after("finite differences: ", text);
-    REQUIRE(error.size() == 1);
-    CHECK(error[0] < 1e-8);
-    CHECK_THAT(text, contains("snake: a frequency above 0 is required, got -1"));
 }
 
 TEST_CASE("examples: a model folder is opened, and writes what inkling generate writes", "[docs]") {

@@ -8,14 +8,8 @@
 
 namespace inkling::testing {
 
-inline web::HttpOptions on_any_port() {
-    web::HttpOptions options;
-    options.port = 0;
-    return options;
-}
-
 struct EchoServer {
-    explicit EchoServer(web::HttpOptions options = on_any_port()) : http(std::move(options)) {
+    explicit EchoServer(web::HttpOptions options = {.port = 0}) : http(std::move(options)) {
         http.route("POST", "/echo", [](const web::HttpRequest& r) { return web::HttpResponse{.body = r.body}; });
         http.route("GET", "/echo", [](const web::HttpRequest& r) {
             return web::HttpResponse{.type = "text/html", .body = r.query.contains("q") ? r.query.at("q") : ""};

@@ -8,14 +8,10 @@
 
 namespace inkling::testing {
 
-inline web::ApiOptions small_server() {
-    web::ApiOptions options;
-    options.http.port = 0;
-    return options;
-}
+inline const web::ApiOptions kSmallServer{.http = {.port = 0}};
 
 struct Served {
-    explicit Served(web::ApiOptions options = small_server(), const std::string& folder = "reference/greedy_gpt2")
+    explicit Served(web::ApiOptions options = kSmallServer, const std::string& folder = "reference/greedy_gpt2")
         : api(std::move(options)) {
         api.start();
         api.add_model(web::load_served_model("stories", tests_path(folder), WeightType::fp32));

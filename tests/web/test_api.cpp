@@ -27,7 +27,7 @@ const json kLong = {{"prompt", "One day "}, {"max_tokens", 4000}, {"stream", tru
 }  // namespace
 
 TEST_CASE("api: health, models and pages", "[serve]") {
-    web::Api api(small_server());
+    web::Api api(kSmallServer);
     api.start();
     const int port = api.http().port();
     for (const char* path : {"/health", "/v1/models", "/v1/models/stories"}) {
@@ -62,7 +62,7 @@ TEST_CASE("api: health, models and pages", "[serve]") {
 
 TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
     const ChatFolder folder;
-    web::Api api(small_server());
+    web::Api api(kSmallServer);
     api.start();
     api.add_model(web::load_served_model("chat", folder.scratch.path(), WeightType::fp32));
     api.ready();
@@ -102,10 +102,7 @@ TEST_CASE("requests: tokens", "[serve]") {
 }
 
 TEST_CASE("api: the queue, and those who leave", "[serve]") {
-    web::ApiOptions options = small_server();
-    options.scheduler.parallel = 2;
-    options.scheduler.queue = 1;
-    Served served(options);
+    Served served({.http = {.port = 0}, .scheduler = {.parallel = 2, .queue = 1}});
     const int port = served.port();
     const web::Metrics& metrics = served.api.metrics();
     auto one = std::make_unique<Wire>(port), two = std::make_unique<Wire>(port), three = std::make_unique<Wire>(port);
@@ -134,10 +131,8 @@ TEST_CASE("api: the queue, and those who leave", "[serve]") {
     CHECK(served.text({{"prompt", "a"}}).size() > 0);
 }
 
-TEST_CASE("api: limits of tokens", "[serve]") {
-    web::ApiOptions options = small_server();
-    options.max_tokens = 20;
-    Served served(options);
+TEST_CASE("api: limits of tokens, of which more than the server writes are as many as fit the context", "[serve]") {
+    Served served({.http = {.port = 0}, .max_tokens = 20});
     CHECK(served.complete({{"prompt", "a"}, {"max_tokens", 20}}).status == 200);
     // the stories end with token 0, which is suppressed
     const auto tokens = [&](const json& n) {
@@ -149,12 +144,9 @@ TEST_CASE("api: limits of tokens", "[serve]") {
     CHECK(tokens(19) == 19);
     CHECK(tokens(21) == 20);
     CHECK(tokens(-1) == 20);
-}
-
-TEST_CASE("api: more tokens than the server writes are as many as fit the context", "[serve]") {
-    Served served;
+    Served small;  // more tokens than the server writes are as many as fit the context
     json asked = {{"prompt", "One day "}, {"max_tokens", 100000}, {"logit_bias", {{"0", -100}}}};
-    const auto usage = [&] { return served.complete(asked).json()["usage"]; };
+    const auto usage = [&] { return small.complete(asked).json()["usage"]; };
     CHECK(usage()["total_tokens"] == 96);
     asked["max_tokens"] = 200;
     CHECK(usage()["completion_tokens"] == 200);  // as inkling generate
@@ -176,9 +168,7 @@ TEST_CASE("api: stopping finishes what runs", "[serve]") {
 }
 
 TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]") {
-    web::ApiOptions options = small_server();
-    options.max_tokens = 100'000'000;
-    Served served(options);
+    Served served({.http = {.port = 0}, .max_tokens = 100'000'000});
     const int port = served.port();
     Wire streaming(port), waiting(port);
     json asked = kLong;

@@ -65,9 +65,7 @@ TEST_CASE("completions: the text is that of inkling generate, whatever runs besi
     const std::string third = written("One day ", options);
     for (const std::size_t threads : {1, 2}) {
         INFO(threads << " threads");
-        web::ApiOptions server = small_server();
-        server.scheduler = {.parallel = 12, .queue = 100, .threads = threads};
-        Served served(server);
+        Served served({.http = {.port = 0}, .scheduler = {.parallel = 12, .queue = 100, .threads = threads}});
         CHECK(served.text(asked) == alone);
         std::vector<std::future<void>> others;
         const int port = served.port();

@@ -10,17 +10,13 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using web::HttpOptions;
 using web::HttpRequest;
 using web::HttpResponse;
 using web::HttpSend;
 using web::HttpServer;
 
 TEST_CASE("http: limits of time", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.header_time = options.idle_time = 1;
-    options.max_body = 1000;
-    const EchoServer server(options);
+    const EchoServer server({.port = 0, .max_body = 1000, .header_time = 1, .idle_time = 1});
     SECTION("headers") {
         Wire wire(server.port());
         std::atomic<bool> open = true;
@@ -52,9 +48,7 @@ TEST_CASE("http: limits of time", "[serve]") {
 }
 
 TEST_CASE("http: a limit of connections", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.max_connections = 2;
-    const EchoServer server(options);
+    const EchoServer server({.port = 0, .max_connections = 2});
     Wire one(server.port()), two(server.port());
     one.send("GET");
     two.send("GET");
@@ -69,9 +63,7 @@ TEST_CASE("http: a limit of connections", "[serve]") {
 }
 
 TEST_CASE("http: connections beyond the limit are all refused at once", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.max_connections = 1;
-    const EchoServer server(options);
+    const EchoServer server({.port = 0, .max_connections = 1});
     Wire one(server.port());
     one.send("GET");
     while (server.http.connections() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -92,9 +84,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
     const rlimit more{std::max<rlim_t>(before.rlim_cur, 2 * kClients + 100), before.rlim_max};
     REQUIRE(setrlimit(RLIMIT_NOFILE, &more) == 0);
     {
-        HttpOptions options = on_any_port();
-        options.max_connections = kClients;
-        const EchoServer server(options);
+        const EchoServer server({.port = 0, .max_connections = kClients});
         const auto at_first = threads();
         std::vector<std::unique_ptr<Wire>> clients;
         for (std::size_t i = 0; i < kClients; ++i) {
@@ -113,7 +103,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
 // Limits the address space, since the limit of threads does not apply to root.
 TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[serve]") {
     if (kSanitized || kEmulated) SKIP_TEST("the address space is not its own");
-    HttpServer http(on_any_port());
+    HttpServer http({.port = 0});
     std::atomic<bool> finish = false;
     std::atomic<std::size_t> running = 0;
     http.route("GET", "/waits", [&](const HttpRequest&) {
@@ -144,9 +134,7 @@ TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[s
 }
 
 TEST_CASE("http: a client that does not read is given up, one that hangs up is noticed", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.idle_time = 0.3;
-    HttpServer http(options);
+    HttpServer http({.port = 0, .idle_time = 0.3});
     std::promise<bool> sent, gone;
     http.route("GET", "/endless", [&](const HttpRequest&) {
         HttpResponse r;
@@ -173,7 +161,7 @@ TEST_CASE("http: a client that does not read is given up, one that hangs up is n
 }
 
 TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
-    HttpServer http(on_any_port());
+    HttpServer http({.port = 0});
     std::promise<void> begun, finish;
     http.route("GET", "/slow", [&](const HttpRequest&) {
         begun.set_value();
@@ -198,7 +186,7 @@ TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
 }
 
 TEST_CASE("http: the end waits for no client", "[serve]") {
-    HttpServer http(on_any_port());
+    HttpServer http({.port = 0});
     http.route("POST", "/echo", [](const HttpRequest& r) { return HttpResponse{.body = r.body}; });
     std::promise<void> streaming;
     http.route("GET", "/endless", [&, first = true](const HttpRequest&) mutable {

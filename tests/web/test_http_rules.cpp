@@ -9,10 +9,8 @@ using namespace inkling::testing;
 using web::HttpOptions;
 using web::HttpServer;
 
-TEST_CASE("http: keys", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.keys = {"first", "second-key"};
-    const EchoServer server(options);
+TEST_CASE("http: keys, and files of keys", "[serve]") {
+    const EchoServer server({.port = 0, .keys = {"first", "second-key"}});
     const auto status = [&](const std::string& headers) { return get(server.port(), "/echo", headers).status; };
     CHECK(status("Authorization: Bearer first\r\n") == 200);
     for (const char* right : {"authorization: bearer second-key", "Authorization: BEARER  first", "X-Api-Key: first",
@@ -38,6 +36,15 @@ TEST_CASE("http: keys", "[serve]") {
     wire.send(request_text("POST", "/echo", request_text("GET", "/open", "")));
     CHECK(wire.answer().status == 401);
     CHECK(wire.rest().empty());
+    using Keys = std::vector<std::string>;  // files of keys
+    CHECK(web::parse_keys("\xEF\xBB\xBF"
+                          "a-1\r\n# b\n\t c d \t\n\n\xC3\xA9",
+                          "f") == Keys{"a-1", "c d", "\xC3\xA9"});
+    for (const std::string& bad :
+         {std::string("a\0b", 3), std::string("a\tb"), std::string("ok\na\x7F"), std::string("a\rb")})
+        CHECK_THROWS_WITH(web::parse_keys(bad, "f"), contains("f: line ", "no request can send"));
+    for (const char* none : {"", "\n# a\n", "\xEF\xBB\xBF\n"})
+        CHECK_THROWS_WITH(web::parse_keys(none, "f"), contains("f: ", "has none"));
 }
 
 TEST_CASE("http: addresses", "[serve]") {
@@ -52,8 +59,7 @@ TEST_CASE("http: addresses", "[serve]") {
     CHECK(parse_address("[::1]:8080") == std::pair<std::string, int>("::1", 8080));
     for (const char* text : {"", "a", ":80", "a:", "a:65536", "1.2.3.4:-1", "::1:80", "80x"})
         CHECK_THROWS_WITH(parse_address(text), contains("HOST:PORT"));
-    HttpOptions everywhere = on_any_port();
-    everywhere.host = "0.0.0.0";
+    HttpOptions everywhere{.host = "0.0.0.0", .port = 0};
     CHECK_THROWS_WITH(HttpServer(everywhere), contains("--insecure"));
     everywhere.insecure = true;
     const int freed = HttpServer(everywhere).port();
@@ -61,21 +67,7 @@ TEST_CASE("http: addresses", "[serve]") {
     everywhere.port = freed;  // it was closed
     CHECK(HttpServer(everywhere).port() == freed);
     const EchoServer server;
-    HttpOptions taken;
-    taken.port = server.port();
-    CHECK_THROWS_WITH(HttpServer(taken), contains("cannot be bound"));
-}
-
-TEST_CASE("http: files of keys", "[serve]") {
-    using Keys = std::vector<std::string>;
-    CHECK(web::parse_keys("\xEF\xBB\xBF"
-                          "a-1\r\n# b\n\t c d \t\n\n\xC3\xA9",
-                          "f") == Keys{"a-1", "c d", "\xC3\xA9"});
-    for (const std::string& bad :
-         {std::string("a\0b", 3), std::string("a\tb"), std::string("ok\na\x7F"), std::string("a\rb")})
-        CHECK_THROWS_WITH(web::parse_keys(bad, "f"), contains("f: line ", "no request can send"));
-    for (const char* none : {"", "\n# a\n", "\xEF\xBB\xBF\n"})
-        CHECK_THROWS_WITH(web::parse_keys(none, "f"), contains("f: ", "has none"));
+    CHECK_THROWS_WITH(HttpServer({.port = server.port()}), contains("cannot be bound"));
 }
 
 TEST_CASE("http: pages and names of other places", "[serve]") {
@@ -131,10 +123,7 @@ TEST_CASE("http: pages and names of other places", "[serve]") {
 }
 
 TEST_CASE("http: a page that may use the server is told so", "[serve]") {
-    HttpOptions options = on_any_port();
-    options.keys = {"key"};
-    options.allow_origins = {"https://chat.example"};
-    const EchoServer server(options);
+    const EchoServer server({.port = 0, .keys = {"key"}, .allow_origins = {"https://chat.example"}});
     const std::string page = "Origin: https://chat.example\r\n", key = "Authorization: Bearer key\r\n";
     const Answer before = ask(server.port(), "OPTIONS", "/echo", "",
                               page +

@@ -28,7 +28,7 @@ std::vector<std::string> between(const std::string& page, const std::string& beg
 
 }  // namespace
 
-TEST_CASE("pages: text cannot end the script that it is in", "[report]") {
+TEST_CASE("pages: text cannot end its script, and a file's policy allows its own alone", "[report]") {
     for (const web::Page* page : {&web::kRunPage, &web::kAttentionPage, &web::kPlaygroundPage}) {
         const std::string file = web::page_file(*page, "a </title><b>\"x\" & y", kEvil);
         CHECK(between(file, "<title>", "</title>") ==
@@ -41,12 +41,9 @@ TEST_CASE("pages: text cannot end the script that it is in", "[report]") {
         CHECK(ordered_json::parse(data[0])["text"].get<std::string>() ==
               "</script><script>alert(1)</script><!-- <b>&amp; {{data}} \xe2\x80\xa8 \xef\xbf\xbd");
     }
-}
-
-TEST_CASE("pages: a file's policy allows its own script and style alone", "[report]") {
     const std::string file = web::page_file(web::kRunPage, "x", ordered_json::object());
     const auto scripts = between(file, "<script>", "</script>"), styles = between(file, "<style>", "</style>");
-    REQUIRE(scripts.size() == 1);
+    REQUIRE(scripts.size() == 1);  // a file's policy allows its own script and style alone
     REQUIRE(styles.size() == 1);
     const auto hash = [](const std::string& text) { return formats::base64(formats::sha256(text)); };
     CHECK(between(file, "Content-Security-Policy\" content=\"", "\"") ==

@@ -86,83 +86,48 @@ TEST_CASE("requests: prompts", "[serve]") {
 }
 
 TEST_CASE("requests: a refusal names the field", "[serve]") {
-    std::string many_biases = R"({"0": 1)";
-    for (int i = 1; i < 1025; ++i) many_biases += fmt::format(", \"{}\": 1", i);
-    using Table = std::vector<std::pair<std::string, std::vector<std::string>>>;  // fields, and values of them
-    for (const auto& [name, values] :
-         Table{{"temperature", {"-1", "101", R"("1")", "true"}},
-               {"top_p", {"1.1", "[]"}},
-               {"min_p", {"-0.1"}},
-               {"top_k", {"-2", "1.5", "99999999999999999999"}},
-               {"n", {"0", "9", "-1"}},
-               {"max_tokens", {"-2", "1.5", "1e300", "18446744073709551615", R"("5")"}},
-               {"seed", {"1.5", "18446744073709551615", "9007199254740992", "-2"}},
-               {"logprobs", {"21", "true"}},
-               {"stop", {"5", R"(["a", 5])", R"(["a", "b", "c", "d", "e"])", '"' + std::string(1001, 'a') + '"'}},
-               {"presence_penalty", {"3"}},
-               {"frequency_penalty", {"-2.5"}},
-               {"repeat_penalty", {"0"}},
-               {"logit_bias",
-                {"[]", R"({"a": 1})", R"({"1a": 1})", R"({"-1": 1})", R"({"1": 101})", R"({"1": "x"})",
-                 many_biases + "}"}},
-               {"stream_options", {R"({"include_usage": true})"}},
-               {"echo", {"1"}},
-               {"stream", {R"("true")"}},
-               {"model", {"5"}},
-               {"best_of", {"2"}},
-               {"suffix", {R"("x")"}},
-               {"ignore_eos", {"true"}},
-               {"mirostat", {"2"}},
-               {"truncate_prompt_tokens", {"-2"}},
-               {"grammar", {R"("root")"}},
-               {"skip_special_tokens", {"false"}},
-               {"add_special_tokens", {"false"}},
-               {"typical_p", {"0.5"}},
-               {"xtc_probability", {"0.5"}},
-               {"stop_token_ids", {"[1]"}},
-               {"length_penalty", {"2"}},
-               {"response_format", {R"({"type": "json_object"})"}},
-               {"chat_template_kwargs", {"{}"}},
-               {"messages", {"[]"}}}) {
-        for (const std::string& value : values) {
-            INFO(name << ": " << value.substr(0, 40));
-            const auto [param, message] = refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value));
+    auto refused = nlohmann::json::parse(R"({"temperature": [-1, 101, "1", true], "top_p": [1.1, []], "min_p": [-0.1],
+        "top_k": [-2, 1.5], "n": [0, 9, -1], "max_tokens": [-2, 1.5, 1e300, 18446744073709551615, "5"],
+        "seed": [1.5, 18446744073709551615, 9007199254740992, -2], "logprobs": [21, true],
+        "stop": [5, ["a", 5], ["a", "b", "c", "d", "e"]], "presence_penalty": [3], "frequency_penalty": [-2.5],
+        "repeat_penalty": [0], "logit_bias": [[], {"a": 1}, {"1a": 1}, {"-1": 1}, {"1": 101}, {"1": "x"}],
+        "stream_options": [{"include_usage": true}], "echo": [1], "stream": ["true"], "model": [5], "best_of": [2],
+        "suffix": ["x"], "ignore_eos": [true], "mirostat": [2], "truncate_prompt_tokens": [-2], "grammar": ["root"],
+        "skip_special_tokens": [false], "add_special_tokens": [false], "typical_p": [0.5], "xtc_probability": [0.5],
+        "stop_token_ids": [[1]], "length_penalty": [2], "response_format": [{"type": "json_object"}],
+        "chat_template_kwargs": [{}], "messages": [[]]})");
+    nlohmann::json many_biases;
+    for (int i = 0; i < 1025; ++i) many_biases[std::to_string(i)] = 1;
+    refused["logit_bias"].push_back(many_biases), refused["stop"].push_back(std::string(1001, 'a'));
+    for (const auto& [name, values] : refused.items()) {
+        for (const auto& value : values) {
+            INFO(name << ": " << value.dump().substr(0, 40));
+            const auto [param, message] =
+                refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value.dump()));
             CHECK(param == name);
             CHECK(message.starts_with(name + ": "));
         }
     }
+    CHECK(refused_field(R"({"top_k": 99999999999999999999})").first == "top_k");
     const auto streamed = [](const char* options) {
         return refused_field(fmt::format(R"({{"stream": true, "stream_options": {}}})", options)).first;
     };
     CHECK(streamed(R"({"include_usage": 1})") == "stream_options.include_usage");
     CHECK(streamed(R"({"more": 1})") == "stream_options.more");
-    for (const auto& [name, values] : Table{{"max_tokens", {"1.0", "100000", "-1"}},
-                                            {"stop", {R"("")", R"(["", "a"])", "[]"}},
-                                            {"top_k", {"40.0"}},
-                                            {"n", {"1.0", R"(2, "best_of": 2)"}},
-                                            {"best_of", {"1"}},
-                                            {"prompt", {"[1.0, 2]"}},
-                                            {"seed", {"3.0"}},
-                                            {"mirostat", {"0", R"(0, "mirostat_tau": 5)"}},
-                                            {"response_format", {R"({"type": "text"})"}},
-                                            {"suffix", {R"("")"}},
-                                            {"metadata", {R"({"a": 1})"}},
-                                            {"ignore_eos", {"false"}},
-                                            {"grammar", {"null"}},
-                                            {"prompt_logprobs", {"null"}},
-                                            {"cache_prompt", {"true"}},
-                                            {"skip_special_tokens", {"true"}},
-                                            {"add_special_tokens", {"true"}},
-                                            {"spaces_between_special_tokens", {"false"}},
-                                            {"use_beam_search", {"false"}},
-                                            {"length_penalty", {"1.0"}},
-                                            {"typical_p", {"1"}},
-                                            {"stop_token_ids", {"[]"}}}) {
-        for (const std::string& value : values) {
+    const auto accepted = nlohmann::json::parse(R"({"max_tokens": [1.0, 100000, -1], "stop": ["", ["", "a"], []],
+        "top_k": [40.0], "n": [1.0], "best_of": [1], "prompt": [[1.0, 2]], "seed": [3.0], "mirostat": [0],
+        "response_format": [{"type": "text"}], "suffix": [""], "metadata": [{"a": 1}], "ignore_eos": [false],
+        "grammar": [null], "prompt_logprobs": [null], "cache_prompt": [true], "skip_special_tokens": [true],
+        "add_special_tokens": [true], "spaces_between_special_tokens": [false], "use_beam_search": [false],
+        "length_penalty": [1.0], "typical_p": [1], "stop_token_ids": [[]]})");
+    for (const auto& [name, values] : accepted.items()) {
+        for (const auto& value : values) {
             INFO(name << ": " << value);
-            CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value)).first == "accepted");
+            CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value.dump())).first == "accepted");
         }
     }
+    for (const char* both : {R"({"n": 2, "best_of": 2})", R"({"mirostat": 0, "mirostat_tau": 5})"})
+        CHECK(refused_field(both).first == "accepted");
     const std::string long_name(5000, 'x');
     CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);
 }
@@ -222,17 +187,12 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
         CHECK(chat(fine) == "accepted");
     }
     CHECK(chat(R"(, "tools": [{"type": "function"}], "tool_choice": "auto")") == "tools");
-    CHECK(chat(R"(, "functions": [{"name": "a"}])") == "functions");
-    CHECK(chat(R"(, "chat_template_kwargs": [])") == "chat_template_kwargs");
-    CHECK(chat(R"(, "add_special_tokens": true)") == "add_special_tokens");
-    CHECK(chat(R"(, "top_logprobs": 2)") == "top_logprobs");
-    CHECK(chat(R"(, "logprobs": 2)") == "logprobs");
-    CHECK(chat(R"(, "tools": [{"type": "function"}])") == "tools");
-    CHECK(chat(R"(, "tool_choice": "required")") == "tool_choice");
-    CHECK(chat(R"(, "response_format": {"type": "json_object"})") == "response_format");
-    CHECK(chat(R"(, "modalities": ["text", "audio"])") == "modalities");
-    CHECK(chat(R"(, "echo": true)") == "echo");
-    CHECK(chat(R"(, "prompt": "a")") == "prompt");
+    const auto refused = nlohmann::json::parse(R"({"functions": [{"name": "a"}], "chat_template_kwargs": [],
+        "add_special_tokens": true, "top_logprobs": 2, "logprobs": 2, "tools": [{"type": "function"}],
+        "tool_choice": "required", "response_format": {"type": "json_object"}, "modalities": ["text", "audio"],
+        "echo": true, "prompt": "a"})");
+    for (const auto& [name, value] : refused.items())
+        CHECK(chat(fmt::format(R"(, "{}": {})", name, value.dump())) == name);
     const auto messages = [](const std::string& list) {
         return refused_field("{\"messages\": " + list + "}", true).first;
     };
