@@ -201,13 +201,19 @@ inline Arguments small(const Arguments& changes) {
     return flags;
 }
 
+// A folder with a text, and the place of a run that is trained on it: program(run.train + kSmall).
+struct NewRun {
+    ScratchFolder folder;
+    std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    Arguments train = {"train", "--data", text, "--out", out};
+};
+
 // Trains a run once, for all tests that only read it.
 inline const std::string& small_run() {
     static const ScratchFolder folder;
     static const std::string out = [] {
-        const std::string path = folder.path("run");
-        succeeded(
-            program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall));
+        const std::string path = folder.path("run"), text = folder.write("text.txt", small_text());
+        succeeded(program(Arguments{"train", "--data", text, "--out", path} + kSmall));
         return path;
     }();
     return out;

@@ -167,12 +167,9 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
     };
     const Arguments base = {"--init-from", small_run()};
     refused({"--lora-rank", "4"}, 2, "--lora-rank is for a model that exists: name it with --init-from MODEL");
-    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{{"--lora-alpha", "8"},
-                                                                                      {"--lora-dropout", "0.1"},
-                                                                                      {"--lora-targets", "c_fc"},
-                                                                                      {"--base-precision", "bf16"}})
-        refused(base + Arguments{flag, value}, 2, flag + " is for adapters: add --lora-rank");
-    refused(base + Arguments{"--rs-lora"}, 2, "--rs-lora is for adapters: add --lora-rank");
+    for (const char* flags :
+         {"--lora-alpha 8", "--lora-dropout 0.1", "--lora-targets c_fc", "--base-precision bf16", "--rs-lora"})
+        refused(base + words(flags), 2, words(flags)[0] + " is for adapters: add --lora-rank");
     refused(base + Arguments{"--lora-rank", "2", "--softcap", "0"}, 2, "--softcap changes the model");
     refused(base + Arguments{"--lora-rank", "2", "--lora-dropout", "1"}, 2, "--lora-dropout must be between 0 and");
     refused(base + Arguments{"--lora-rank", "70000"}, 2, "--lora-rank must be at most 65536");

@@ -98,13 +98,10 @@ TEST_CASE("families: flags that make no sense with one are wrong usage", "[cli]"
     const auto fails = [&](const std::string& arch, const Arguments& flags, const std::string& text) {
         check_fails(call(command + small(Arguments{"--arch", arch} + flags)), 2, text);
     };
-    for (const auto& [arch, flag] : {std::pair{"gpt2", "--rope-theta"},
-                                     {"gpt2", "--head-dim"},
-                                     {"gpt2", "--n-kv-head"},
-                                     {"nanochat", "--head-dim"},
-                                     {"llama", "--softcap"},
-                                     {"gpt-neox", "--head-dim"}})
-        fails(arch, {flag, "1"}, std::string(flag) + " is not for --arch " + arch);
+    const std::pair<const char*, const char*> wrong[] = {{"gpt2", "--rope-theta"}, {"gpt2", "--head-dim"},
+                                                         {"gpt2", "--n-kv-head"},  {"nanochat", "--head-dim"},
+                                                         {"llama", "--softcap"},   {"gpt-neox", "--head-dim"}};
+    for (const auto& [arch, flag] : wrong) fails(arch, {flag, "1"}, std::string(flag) + " is not for --arch " + arch);
     fails("nanochat", {"--n-kv-head", "3"}, "--n-kv-head");
     fails("nanochat", {"--n-embd", "6"}, "even width");
     CHECK_FALSE(fs::exists(folder.path("x")));

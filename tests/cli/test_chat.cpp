@@ -88,14 +88,13 @@ TEST_CASE("chat: commands", "[cli]") {
     REQUIRE(saved[0]["messages"].size() == 3);
     CHECK(saved[0]["messages"][0]["content"] == "Be short.");
     CHECK(r.out.starts_with(saved[0]["messages"][2]["content"].get<std::string>() + "\n"));
-    for (const char* text :
-         {"(3 messages written to ",
-          "(another conversation; the system text stays)\n(Be short.)\n(nothing is told)\n"
-          "(another conversation)\n(3 messages)\n(Be short.)\n",
-          "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
-          "/set speed: there is no such setting", "inkling: /nothing: there is no such command", "/no/such/folder/x",
-          "Ctrl-C", "/set max_tokens: there is no such"})
-        CHECK_THAT(r.err, contains(text));
+    CHECK_THAT(r.err, contains("(3 messages written to ",
+                               "(another conversation; the system text stays)\n(Be short.)\n(nothing is told)\n"
+                               "(another conversation)\n(3 messages)\n(Be short.)\n",
+                               "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n",
+                               "inkling: /set top-p: ", "'x' is no value", "/set speed: there is no such setting",
+                               "inkling: /nothing: there is no such command", "/no/such/folder/x", "Ctrl-C",
+                               "/set max_tokens: there is no such"));
 }
 
 TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {

@@ -97,18 +97,12 @@ TEST_CASE("plan: --dry-run opens the tokenizer as the run does, with the marks o
 }
 
 TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {
-    const ScratchFolder folder;
-    const Arguments train = Arguments{"train",
-                                      "--data",
-                                      folder.write("text.txt", small_text()),
-                                      "--config",
-                                      folder.write("big.toml", "n_layer = 1000000000\n"),
-                                      "--out",
-                                      folder.path("out")} +
-                            words("--threads 1");
+    const NewRun fresh;
+    const Arguments train =
+        fresh.train + Arguments{"--config", fresh.folder.write("big.toml", "n_layer = 1000000000\n"), "--threads", "1"};
     const Result plan = succeeded(program(train + Arguments{"--dry-run"})), run = program(train);
     const std::string row = plan.out.substr(plan.out.find("\nmemory")), figure = row.substr(row.find("about "));
     check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and ");
-    CHECK_FALSE(fs::exists(folder.path("out")));
+    CHECK_FALSE(fs::exists(fresh.out));
     check_fails(call({"bench", "--preset", "tiny", "--batch", "100000000"}), 1, "out of memory: ");
 }

@@ -72,22 +72,21 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
 }
 
 TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun fresh;
     for (const Arguments& kind : {Arguments{}, Arguments{"--lora-rank", "2"}}) {
-        const Result r = succeeded(program(Arguments{"train", "--init-from", small_run(), "--data", text, "--out", out,
-                                                     "--overwrite", "--learning-rate", "10", "--max-iters", "40",
-                                                     "--threads", "1", "--eval-every", "5", "--patience", "3"} +
+        const Result r = succeeded(program(Arguments{"train", "--init-from", small_run(), "--data", fresh.text, "--out",
+                                                     fresh.out, "--overwrite", "--learning-rate", "10", "--max-iters",
+                                                     "40", "--threads", "1", "--eval-every", "5", "--patience", "3"} +
                                            kind));
         CHECK_THAT(r.err, contains("before training: validation ",
                                    "the validation loss had not improved for a while: 15 steps",
                                    ", before the first step: none made it better"));
-        CHECK(fs::read_symlink(out + "/best") == "step-000000");
-        CHECK(loss_on(out, text) == loss_on(small_run(), text));
+        CHECK(fs::read_symlink(fresh.out + "/best") == "step-000000");
+        CHECK(loss_on(fresh.out, fresh.text) == loss_on(small_run(), fresh.text));
         // the run has ended, and stays ended
-        const Result again = succeeded(program({"train", "--out", out, "--resume", "auto"}));
+        const Result again = succeeded(program({"train", "--out", fresh.out, "--resume", "auto"}));
         CHECK_THAT(again.err, contains("has not improved since step 0"));
-        CHECK(fs::read_symlink(out + "/best") == "step-000000");
+        CHECK(fs::read_symlink(fresh.out + "/best") == "step-000000");
     }
 }
 

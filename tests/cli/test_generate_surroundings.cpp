@@ -1,7 +1,6 @@
 // inkling generate in its surroundings: on a terminal, with closed files, beside programs that replace its model.
 #include <atomic>
 #include <cstdlib>
-#include <set>
 #include <tuple>
 
 #include "tests/cli/terminal.h"
@@ -64,31 +63,6 @@ TEST_CASE("generate: what a terminal would obey is shown there, and exact in a f
     harmless({"train", "--out", out, "--resume", "auto", "--max-iters", "21"}, 0);  // its sample
     harmless({"eval", "--model", folder.path(evil), "--data", out}, 3);             // a name in an error
     harmless({"report", out, "--out", folder.path(evil + ".svg")}, 0);              // and in what was done
-}
-
-TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
-    const auto texts = [](const Arguments& more) {
-        const auto result =
-            json_lines(program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n", "60", "--seed",
-                                         "1337", "--json", "--num-samples", "8", "--logprobs", "1"} +
-                               more));
-        REQUIRE(result.size() == 8);
-        return result;
-    };
-    const auto whole = texts({}), ended = texts({"--stop", "e", "--stop", "qu"});
-    std::set<std::size_t> lengths;
-    for (std::size_t i = 0; i < 8; ++i) {
-        const std::string text = whole[i]["text"];
-        const std::size_t at = std::min(text.find('e'), text.find("qu"));
-        CHECK(ended[i]["text"] == text.substr(0, at));
-        CHECK(ended[i]["stop_reason"] == (at == std::string::npos ? "length" : "stop"));
-        CHECK(ended[i]["logprobs"].size() == ended[i]["tokens"]);
-        for (std::size_t t = 0; t < ended[i]["logprobs"].size(); ++t)
-            CHECK(ended[i]["logprobs"][t] == whole[i]["logprobs"][t]);
-        CHECK(whole[i]["tokens"] == 60);  // of a context of 8
-        lengths.insert(ended[i]["tokens"].get<std::size_t>());
-    }
-    CHECK(lengths.size() > 1);
 }
 
 TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D ends", "[cli]") {

@@ -135,46 +135,43 @@ TEST_CASE("mpirun: 2 and 4 processes write the adapter that one writes", "[cli][
 }
 
 TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", "[cli][mpirun][unsanitized]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun fresh;
     const Arguments more = {"--shards", "4", "--save-every", "5", "--max-iters", "150", "--eval-every", "75"};
-    succeeded(program(flags(text, folder.path("alone"), more)));
+    succeeded(program(flags(fresh.text, fresh.folder.path("alone"), more)));
     {
-        Process run(started(2, flags(text, out, more)), "", "/dev/null", nullptr, kMpirun);
-        REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "latest"); }));
-        const std::vector<pid_t> all = processes_of(out);
+        Process run(started(2, flags(fresh.text, fresh.out, more)), "", "/dev/null", nullptr, kMpirun);
+        REQUIRE(within(20, [&] { return fs::exists(fs::path(fresh.out) / "latest"); }));
+        const std::vector<pid_t> all = processes_of(fresh.out);
         REQUIRE(all.size() == 2);
         kill(all.back(), SIGKILL);
         const Result r = run.wait(10);
         CHECK(r.code != 0);
-        CHECK(within(10, [&] { return processes_of(out).empty(); }));
+        CHECK(within(10, [&] { return processes_of(fresh.out).empty(); }));
     }
-    const Result r = succeeded(mpirun(4, flags(text, out, more + Arguments{"--resume", "auto"})));
+    const Result r = succeeded(mpirun(4, flags(fresh.text, fresh.out, more + Arguments{"--resume", "auto"})));
     CHECK_THAT(r.err, contains("going on from"));
-    CHECK(model_in(out) == model_in(folder.path("alone")));
+    CHECK(model_in(fresh.out) == model_in(fresh.folder.path("alone")));
 }
 
 TEST_CASE("mpirun: a recipe's run of 4 goes on with 2, and with 1", "[cli][mpirun][unsanitized]") {
-    const ScratchFolder folder;
+    const NewRun fresh;
     const Arguments run =
-        Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} +
-        words("--recipe nanogpt-cpu --n-layer 1 --n-embd 32 --block-size 8 --threads 1 --resume auto");
+        fresh.train + words("--recipe nanogpt-cpu --n-layer 1 --n-embd 32 --block-size 8 --threads 1 --resume auto");
     for (const std::size_t n : {4u, 2u, 1u}) {
         const Arguments steps = {"--max-iters", std::to_string(5 * (5 - n))};
         INFO(n);
         succeeded(n == 1 ? program(run + steps) : mpirun(n, run + steps));
-        CHECK_THAT(read_file(folder.path("out/config.toml")), contains("\nshards = 4\n"));
+        CHECK_THAT(read_file(fresh.out + "/config.toml"), contains("\nshards = 4\n"));
     }
 }
 
 TEST_CASE("mpirun: of processes that were stopped, the one that is silent is named",
           "[cli][mpirun][slow][unsanitized]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun fresh;
     const Arguments endless = {"--max-iters", "100000000", "--eval-every", "1000000"};
-    Process run(started(2, flags(text, out, endless)), "", "/dev/null", nullptr, kMpirun);
-    REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "metrics.jsonl"); }));
-    const std::vector<pid_t> all = processes_of(out);
+    Process run(started(2, flags(fresh.text, fresh.out, endless)), "", "/dev/null", nullptr, kMpirun);
+    REQUIRE(within(20, [&] { return fs::exists(fs::path(fresh.out) / "metrics.jsonl"); }));
+    const std::vector<pid_t> all = processes_of(fresh.out);
     REQUIRE(all.size() == 2);
     for (const pid_t process : all) {
         std::ifstream file("/proc/" + std::to_string(process) + "/environ");
@@ -191,26 +188,24 @@ TEST_CASE("mpirun: of processes that were stopped, the one that is silent is nam
 }
 
 TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun][unsanitized]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun fresh;
     const Arguments endless = {"--max-iters", "100000000", "--eval-every", "1000000"};
-    Process run(started(2, flags(text, out, endless)), "", "/dev/null", nullptr, kMpirun);
-    REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "metrics.jsonl"); }));
+    Process run(started(2, flags(fresh.text, fresh.out, endless)), "", "/dev/null", nullptr, kMpirun);
+    REQUIRE(within(20, [&] { return fs::exists(fs::path(fresh.out) / "metrics.jsonl"); }));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    for (const pid_t process : processes_of(out)) {  // as mpirun would; one is enough
+    for (const pid_t process : processes_of(fresh.out)) {  // as mpirun would; one is enough
         kill(process, SIGTERM);
         break;
     }
     const Result r = ended_with(143, run.wait(20));
     CHECK_THAT(r.err, contains("stopped at step"));
-    CHECK(fs::exists(fs::path(out) / "latest"));
-    CHECK(processes_of(out).empty());
+    CHECK(fs::exists(fs::path(fresh.out) / "latest"));
+    CHECK(processes_of(fresh.out).empty());
 }
 
 TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli][mpirun][unsanitized]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const std::string other = folder.write("other.txt", small_text() + "more");
+    const NewRun run;
+    const std::string other = run.folder.write("other.txt", small_text() + "more");
     const auto two = [&](const Arguments& first, const Arguments& second) {
         allow_mpirun();
         // "mpirun -np 1 A : -np 1 B" says the same, but Debian 13's mpirun (Open MPI 5.0.7) crashes on it.
@@ -221,33 +216,32 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
         script += "; fi; exec '" + std::string(kProgram) + "' \"$@\"";
         return Process({"-np", "2", "sh", "-c", script}, "", "/dev/null", nullptr, kMpirun).wait(60);
     };
-    check_one_line(two(flags(text, out), flags(text, out, {"--learning-rate", "0.5"})), 2,
+    check_one_line(two(flags(run.text, run.out), flags(run.text, run.out, {"--learning-rate", "0.5"})), 2,
                    "was started with --learning-rate 0.5, and process 0 with 0.001: start all with the same flags");
-    check_one_line(two(flags(text, out), flags(other, out)), 3, "read another text");
-    check_one_line(two(flags(text, out), flags(folder.path("missing"), out)), 3, "missing");
-    CHECK_FALSE(fs::exists(out));
+    check_one_line(two(flags(run.text, run.out), flags(other, run.out)), 3, "read another text");
+    check_one_line(two(flags(run.text, run.out), flags(run.folder.path("missing"), run.out)), 3, "missing");
+    CHECK_FALSE(fs::exists(run.out));
     std::string lines;
     for (int i = 0; i < 60; ++i) lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
-    for (const std::string& given : {text, folder.write("l\xE9nes.jsonl", lines)}) {
-        succeeded(two(flags(given, out, {"--broadcast-data", "--overwrite"}),
-                      flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"})));
-        succeeded(program(flags(given, folder.path("alone"), {"--shards", "2", "--overwrite"})));
-        CHECK(model_in(out) == model_in(folder.path("alone")));
+    for (const std::string& given : {run.text, run.folder.write("l\xE9nes.jsonl", lines)}) {
+        succeeded(two(flags(given, run.out, {"--broadcast-data", "--overwrite"}),
+                      flags(run.folder.path("missing"), run.out, {"--broadcast-data", "--overwrite"})));
+        succeeded(program(flags(given, run.folder.path("alone"), {"--shards", "2", "--overwrite"})));
+        CHECK(model_in(run.out) == model_in(run.folder.path("alone")));
     }
 }
 
 TEST_CASE("mpirun: an error is printed once", "[cli][mpirun][unsanitized]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun run;
     check_one_line(mpirun(2, {"train", "--bogus"}), 2, "unknown flag --bogus");
-    check_one_line(mpirun(3, flags(text, out)), 2, "the number of processes must be a power of two, got 3");
-    check_one_line(mpirun(4, flags(text, out, {"--shards", "2"})), 2,
+    check_one_line(mpirun(3, flags(run.text, run.out)), 2, "the number of processes must be a power of two, got 3");
+    check_one_line(mpirun(4, flags(run.text, run.out, {"--shards", "2"})), 2,
                    "--shards must be a multiple of the number of processes, got 2 and 4");
-    check_one_line(mpirun(2, flags(text, out,
+    check_one_line(mpirun(2, flags(run.text, run.out,
                                    {"--learning-rate", "1e5", "--warmup-iters", "0", "--grad-clip", "0", "--optimizer",
                                     "sgd", "--schedule", "constant"})),
                    4, "training diverged");
-    check_fails(program(flags(text, out, {"--processes", "2"})), 2, "--processes is for --dry-run");
+    check_fails(program(flags(run.text, run.out, {"--processes", "2"})), 2, "--processes is for --dry-run");
     check_fails(program({"bench", "--batch", "3", "--shards", "2"}), 2, "--batch must be a multiple of --shards");
     const auto timed = json_lines(mpirun(2, {"bench", "--batch", "2", "--seconds", "0.1", "--threads", "1", "--json"}));
     REQUIRE(timed.size() == 1);

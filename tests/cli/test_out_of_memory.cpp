@@ -80,15 +80,13 @@ TEST_CASE("out of memory: any allocation may fail while text is written", "[cli]
 
 TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
-    const ScratchFolder folder;
+    const NewRun run;
     const auto limited = [] {
         const rlimit limit{rlim_t{600} << 20, rlim_t{600} << 20};
         setrlimit(RLIMIT_AS, &limit);
     };
     const Result r =
-        program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} +
-                    small({"--batch-size", "4000", "--block-size", "512"}),
-                "", "/dev/null", limited);
+        program(run.train + small({"--batch-size", "4000", "--block-size", "512"}), "", "/dev/null", limited);
     CHECK(r.code == 1);
     CHECK_THAT(r.err, contains("inkling: ", "out of memory: ", " MB") && !contains("terminate"));
 }

@@ -64,13 +64,12 @@ TEST_CASE("resume: other settings are refused in one line that names them, and t
 }
 
 TEST_CASE("resume: another tokenizer file is refused", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out"),
-                      tokenizer = folder.path("t.json");
-    succeeded(program({"tokenize", "train", "--data", text, "--vocab-size", "280", "--out", tokenizer}));
-    succeeded(program(Arguments{"train", "--data", text, "--out", out, "--tokenizer", tokenizer} + kSmall));
-    const Arguments resume{"train", "--out", out, "--resume", "auto"};
-    succeeded(program({"tokenize", "train", "--data", text, "--vocab-size", "290", "--out", tokenizer}));
+    const NewRun run;
+    const std::string tokenizer = run.folder.path("t.json");
+    succeeded(program({"tokenize", "train", "--data", run.text, "--vocab-size", "280", "--out", tokenizer}));
+    succeeded(program(Arguments{"train", "--data", run.text, "--out", run.out, "--tokenizer", tokenizer} + kSmall));
+    const Arguments resume{"train", "--out", run.out, "--resume", "auto"};
+    succeeded(program({"tokenize", "train", "--data", run.text, "--vocab-size", "290", "--out", tokenizer}));
     check_fails(call(resume), 3, "another tokenizer");
     succeeded(program(resume + Arguments{"--force"}));
     fs::remove(tokenizer);  // the checkpoint has its own
@@ -107,16 +106,12 @@ TEST_CASE("resume: --out may come from a config file", "[cli]") {
     CHECK(run.latest() == "step-000021");
 }
 
-TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    succeeded(program(Arguments{"train", "--data", text, "--out", out, "--overwrite"} + kSmall));
-    CHECK(read_file(out + "/config.toml").find("overwrite") == std::string::npos);
-    check_fails(call({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
-}
-
-TEST_CASE("resume: a config.toml that an older version wrote with overwrite does not replace a run", "[cli]") {
-    const CopiedRun run, other;
+TEST_CASE("resume: --overwrite is not kept, and one that an older version kept does not replace a run", "[cli]") {
+    const NewRun fresh;
+    succeeded(program(Arguments{"train", "--data", fresh.text, "--out", fresh.out, "--overwrite"} + kSmall));
+    CHECK(read_file(fresh.out + "/config.toml").find("overwrite") == std::string::npos);
+    check_fails(call({"train", "--config", fresh.out + "/config.toml"}), 2, "already holds a run");
+    const CopiedRun run, other;  // a config.toml that an older version wrote with overwrite does not replace a run
     const std::string config = run.folder.write("old.toml", "overwrite = true\n" + read_file(run.out + "/config.toml")),
                       weights = read_file(run.out + "/latest/model.safetensors");
     check_fails(call({"train", "--config", config, "--out", run.out, "--data", run.text, "--max-iters", "3"}), 2,
@@ -165,17 +160,16 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
 }
 
 TEST_CASE("resume: a run that was killed before its first checkpoint begins anew", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
-    folder.write("out/config.toml", "n_layer = 7\n");
-    folder.write("out/notes.txt", "mine");
-    const Arguments train = Arguments{"train", "--data", text, "--out", out} + kSmall;
+    const NewRun run;
+    run.folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
+    run.folder.write("out/config.toml", "n_layer = 7\n");
+    run.folder.write("out/notes.txt", "mine");
+    const Arguments train = run.train + kSmall;
     check_fails(call(train), 2, "already holds a run");
     succeeded(program(train + Arguments{"--resume", "auto"}));
-    CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
-    CHECK(read_file(out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
-    CHECK(read_file(out + "/notes.txt") == "mine");
+    CHECK(read_file(run.out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
+    CHECK(read_file(run.out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
+    CHECK(read_file(run.out + "/notes.txt") == "mine");
 }
 
 TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
@@ -227,9 +221,8 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
     CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
     if (kEmulated) SKIP_TEST("an emulator takes longer for a step than the plan is for");
     // and for more time: 25 ms of it have passed
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const Arguments train{"train", "--data", text, "--out", out, "--max-time"};
+    const NewRun fresh;
+    const Arguments train{"train", "--data", fresh.text, "--out", fresh.out, "--max-time"};
     succeeded(program(train + Arguments{"0.2"}));
     const Result more = succeeded(program(train + Arguments{"0.6s", "--resume", "auto"}));
     CHECK(
@@ -237,13 +230,12 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
 }
 
 TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun run;
     for (const auto& [time, seconds] :
          {std::pair{"90", "90"}, {"90s", "90"}, {"5m", "300"}, {"1h30m", "5400"}, {"2d", "172800"}}) {
-        succeeded(program(Arguments{"train", "--data", text, "--out", out, "--overwrite", "--max-time", time} +
+        succeeded(program(Arguments{"train", "--data", run.text, "--out", run.out, "--overwrite", "--max-time", time} +
                           small({"--max-iters", "1"})));
-        CHECK_THAT(read_file(out + "/config.toml"), contains(std::string("max_time = ") + seconds + "\n"));
+        CHECK_THAT(read_file(run.out + "/config.toml"), contains(std::string("max_time = ") + seconds + "\n"));
     }
     for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
         check_fails(call({"train", "--dry-run", "--max-time", time}), 2, "--max-time");

@@ -112,9 +112,7 @@ TEST_CASE("serve: models that cannot be served", "[cli]") {
     check_fails(call({"serve", "--model", model, "--allow-host", "a:80"}), 2, "--allow-host: ");
     check_fails(call({"serve", "--model", model, "--allow-origin", "*"}), 2, "--allow-origin: ");
     check_fails(call({"train", "--allow-host", "a", "--out", folder.path("run")}), 2, "--serve");
-    inkling::web::HttpOptions options;
-    options.port = 0;
-    const inkling::web::HttpServer taken(options);
+    const inkling::web::HttpServer taken({.port = 0});
     check_fails(program({"serve", "--model", model, "--port", std::to_string(taken.port())}), 1,
                 "Address already in use: choose another address or port");
     check_fails(call({"serve", "--model", model, "--model", model, "--port", "0"}), 2,

@@ -24,46 +24,20 @@ long step_of(const std::string& model) {
 
 TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed", "[cli]") {
     for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}}) {
-        const ScratchFolder folder;
-        const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-        Process train(Arguments{"train", "--data", text, "--out", out} +
-                      small({"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"}));
-        REQUIRE(appears(out + "/metrics.jsonl"));
+        const NewRun run;
+        Process train(run.train + small({"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"}));
+        REQUIRE(appears(run.out + "/metrics.jsonl"));
         train.signal(number);
         const Result r = ended_with(code, train.wait());
         CHECK(r.out.empty());
         CHECK_THAT(r.err, contains("--resume auto"));
-        const long step = step_of(out + "/latest");
+        const long step = step_of(run.out + "/latest");
         CHECK(step > 0);
-        for (const auto& entry : fs::directory_iterator(out)) {
-            const std::string name = entry.path().filename().string();
+        for (const std::string& name : names_in(run.out))
             CHECK_FALSE(name.starts_with("."));  // no lock, nothing unfinished
-        }
-        succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)}));
-        CHECK(step_of(out + "/latest") == step + 3);
+        succeeded(program({"train", "--out", run.out, "--resume", "auto", "--max-iters", std::to_string(step + 3)}));
+        CHECK(step_of(run.out + "/latest") == step + 3);
     }
-}
-
-TEST_CASE("signals: a run that is killed leaves a folder that the next one can use", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    const auto flags = [&](const std::string& steps) {
-        return Arguments{"train", "--data", text, "--out", out} +
-               small({"--save-every", "1", "--eval-every", "0", "--max-iters", steps});
-    };
-    {
-        Process train(flags("100000000"));
-        REQUIRE(appears(out + "/metrics.jsonl"));
-        REQUIRE(appears(out + "/latest/config.json"));
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        train.signal(SIGKILL);
-        CHECK(train.wait().code == 128 + SIGKILL);
-    }
-    const long step = step_of(out + "/latest");
-    succeeded(program(flags(std::to_string(step + 5)) + Arguments{"--resume", "auto"}));
-    CHECK(step_of(out + "/latest") == step + 5);
-    for (const auto& entry : fs::directory_iterator(out))
-        CHECK_FALSE(entry.path().filename().string().starts_with("."));
 }
 
 TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
@@ -78,56 +52,50 @@ TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
 }
 
 TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    const Arguments flags =
-        Arguments{"train", "--data", text, "--out", out} + small({"--max-iters", "100000000", "--eval-every", "0"});
+    const NewRun run;
+    const Arguments flags = run.train + small({"--max-iters", "100000000", "--eval-every", "0"});
     Process first(flags);
-    REQUIRE(appears(out + "/metrics.jsonl"));
+    REQUIRE(appears(run.out + "/metrics.jsonl"));
     check_fails(program(flags + Arguments{"--overwrite"}), 1, "another run is writing there");
     first.signal(SIGINT);
     CHECK(first.wait().code == 130);
 }
 
 TEST_CASE("signals: a second one ends the program at once", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    Process train(Arguments{"train", "--data", text, "--out", out} +
-                  small({"--eval-every", "0", "--log-every", "1", "--max-iters", "100000000"}));
-    REQUIRE(appears(out + "/metrics.jsonl"));
+    const NewRun run;
+    Process train(run.train + small({"--eval-every", "0", "--log-every", "1", "--max-iters", "100000000"}));
+    REQUIRE(appears(run.out + "/metrics.jsonl"));
     for (const int number : {SIGSTOP, SIGINT, SIGTERM, SIGCONT}) train.signal(number);  // both within one step
     const Result r = train.wait();
     INFO(r.err);
     CHECK((r.code == 130 || r.code == 143));  // of the one that came second
-    CHECK_FALSE(fs::exists(out + "/latest"));
+    CHECK_FALSE(fs::exists(run.out + "/latest"));
     CHECK(r.err.find("stopped at step") == std::string::npos);
 }
 
 TEST_CASE("signals: at any moment of a run that evaluates and saves all the time", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    const NewRun run;
     for (int i = 0; i < 12; ++i) {
-        Process train(Arguments{"train", "--data", text, "--out", out, "--resume", "auto"} +
+        Process train(Arguments{"train", "--data", run.text, "--out", run.out, "--resume", "auto"} +
                       small({"--max-iters", "100000000", "--eval-every", "1", "--log-every", "1"}));
-        REQUIRE(appears(out + "/metrics.jsonl"));
+        REQUIRE(appears(run.out + "/metrics.jsonl"));
         std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * i));
         train.signal(SIGTERM);
         const Result r = ended_with(143, train.wait());  // also when it came before there was anything to save
         std::istringstream lines(r.err);
         for (std::string line; std::getline(lines, line);)
             CHECK((line.find("warning") == std::string::npos || line.find("a spike") != std::string::npos));
-        for (const auto& entry : fs::directory_iterator(out))
+        for (const auto& entry : fs::directory_iterator(run.out))
             CHECK_FALSE(entry.path().filename().string().starts_with(".unfinished"));
     }
-    CHECK(step_of(out + "/latest") > 0);
+    CHECK(step_of(run.out + "/latest") > 0);
 }
 
 TEST_CASE("signals: a run goes on when nobody reads its progress any more", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    std::string command = std::string(kProgram) + " train --data " + text + " --out " + out;
+    const NewRun run;
+    std::string command = std::string(kProgram) + " train --data " + run.text + " --out " + run.out;
     for (const std::string& flag : small({"--log-every", "1", "--eval-every", "1"})) command += " " + flag;
     REQUIRE(std::system((command + " 2>&1 | head -n 1 >/dev/null").c_str()) == 0);
     REQUIRE(std::system((command + " --overwrite 2>/dev/full").c_str()) == 0);
-    CHECK(step_of(out + "/latest") == 20);
+    CHECK(step_of(run.out + "/latest") == 20);
 }

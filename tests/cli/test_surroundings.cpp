@@ -20,10 +20,9 @@ using Variables = std::map<std::string, std::string>;
 
 // The weights after 50 steps, and the losses of all steps.
 std::string trained(const Variables& variables, const Arguments& flags = {}, void (*before)() = nullptr) {
-    const ScratchFolder folder;
+    const NewRun run;
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-    const std::string out = folder.path("out");
-    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", out} +
+    const Result r = program(run.train +
                                  small({"--n-embd", "64", "--block-size", "32", "--max-iters", "50", "--eval-every",
                                         "25", "--log-every", "1", "--dropout", "0.1", "--threads", "0"}) +
                                  flags,
@@ -31,8 +30,8 @@ std::string trained(const Variables& variables, const Arguments& flags = {}, voi
     for (const auto& [name, value] : variables) unsetenv(name.c_str());
     INFO(r.err);
     REQUIRE(r.code == 0);
-    std::string all = read_file(out + "/step-000050/model.safetensors");
-    for (const auto& line : json_lines(read_file(out + "/metrics.jsonl")))
+    std::string all = read_file(run.out + "/step-000050/model.safetensors");
+    for (const auto& line : json_lines(read_file(run.out + "/metrics.jsonl")))
         all += line["loss"].dump() + line["grad_norm"].dump();
     return all;
 }
@@ -124,10 +123,9 @@ TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the sa
 
 TEST_CASE("surroundings: any limit of memory ends with one line, and what was saved stays", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
-    const std::string saved = read_file(out + "/step-000020/model.safetensors");
+    const NewRun run;
+    succeeded(program(run.train + kSmall));
+    const std::string saved = read_file(run.out + "/step-000020/model.safetensors");
     // With less memory than that, the system's loader ends the program before main(), or the initialization of
     // OpenSSL (3.5, in Debian 13), which the HTTP library loads, waits for itself forever.
     constexpr rlim_t step = rlim_t{256} << 10;
@@ -140,9 +138,9 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
     int out_of_memory = 0, done = 0;
     for (; done < 10; max_memory += step) {
         REQUIRE(max_memory < rlim_t{400} << 20);
-        const Result train =
-            program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit_memory);
-        const Result generate = program({"generate", "--model", out, "-p", "the", "-n", "5", "--threads", "1"}, "",
+        const Result train = program({"train", "--out", run.out, "--resume", "auto", "--max-iters", "25"}, "",
+                                     "/dev/null", limit_memory);
+        const Result generate = program({"generate", "--model", run.out, "-p", "the", "-n", "5", "--threads", "1"}, "",
                                         "/dev/null", limit_memory);
         for (const Result& r : {train, generate}) {
             INFO("limit " << (max_memory >> 10) << " KiB");
@@ -150,29 +148,28 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
             out_of_memory += r.err.find("inkling: out of memory: ") != std::string::npos;
             done += r.code == 0;
         }
-        if (fs::exists(out + "/step-000020")) CHECK(read_file(out + "/step-000020/model.safetensors") == saved);
+        if (fs::exists(run.out + "/step-000020")) CHECK(read_file(run.out + "/step-000020/model.safetensors") == saved);
     }
-    succeeded(program({"verify", out}));
+    succeeded(program({"verify", run.out}));
     CHECK(out_of_memory > 0);
 }
 
 TEST_CASE("surroundings: any limit of open files ends with one line, and what was saved stays", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators need files of their own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
+    const NewRun run;
+    succeeded(program(run.train + kSmall));
     int ended = 0, done = 0;
     for (const auto limit : {file_limit<3>, file_limit<4>, file_limit<5>, file_limit<6>, file_limit<7>, file_limit<8>,
                              file_limit<9>, file_limit<10>, file_limit<20>}) {
         const Result train =
-            program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit);
+            program({"train", "--out", run.out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit);
         const Result generate =
-            program({"generate", "--model", out, "-p", "the", "-n", "5", "--threads", "1"}, "", "/dev/null", limit);
+            program({"generate", "--model", run.out, "-p", "the", "-n", "5", "--threads", "1"}, "", "/dev/null", limit);
         for (const Result& r : {train, generate}) {
             check_ends_well(r);
             ++(r.code == 0 ? done : ended);
         }
-        succeeded(program({"verify", out}));
+        succeeded(program({"verify", run.out}));
     }
     CHECK((ended >= 2 && done >= 2));
 }

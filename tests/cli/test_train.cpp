@@ -52,10 +52,8 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
 }
 
 TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
-    const ScratchFolder folder;
-    const Result r = succeeded(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
-                                                 folder.path("out"), "--seed", "4711"} +
-                                       kSmall));
+    const NewRun run;
+    const Result r = succeeded(program(run.train + kSmall + Arguments{"--seed", "4711"}));
     CHECK(r.out.empty());
     CHECK_THAT(r.err, contains("4711", "step 20/20", "validation"));
     CHECK(r.err.find('\x1b') == std::string::npos);  // no terminal
@@ -106,19 +104,6 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     CHECK(plan(read_file(out + "/config.toml")) == plan(config));
 }
 
-TEST_CASE("train: a recipe that fits itself resumes to the last bit", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const auto train = [&](const std::string& out, const std::string& steps) {
-        succeeded(program({"train", "--data", text, "--out", folder.path(out), "--max-iters", steps, "--n-embd", "32",
-                           "--lr-decay-iters", "9", "--ema", "0.9", "--resume", "auto", "--threads", "1"}));
-        return read_file(folder.path(out + "/latest/model.safetensors"));
-    };
-    const std::string straight = train("a", "9");
-    CHECK(train("b", "4") != straight);
-    CHECK(train("b", "9") == straight);
-}
-
 TEST_CASE("train: the built-in stories are there without any data, and eval checks what is written", "[cli][slow]") {
     const ScratchFolder folder;
     const Result r = succeeded(
@@ -150,33 +135,6 @@ TEST_CASE("train: text from stdin and from several places", "[cli]") {
     succeeded(
         program(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall));
     CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), contains("\"Z\""));
-}
-
-TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const auto flags = [&](const std::string& steps) {
-        return Arguments{"train", "--data", text} +
-               small({"--dropout", "0.1", "--lr-decay-iters", "20", "--max-iters", steps});
-    };
-    const std::string a = folder.path("a"), b = folder.path("b");
-    succeeded(program(flags("20") + Arguments{"--out", a}));
-    const Result anew = program(flags("7") + Arguments{"--out", b, "--resume", "auto"});  // none there: begins
-    REQUIRE(anew.code == 0);
-    // the run's own settings, except the given ones
-    const Result resumed =
-        succeeded(program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"}));
-    CHECK_THAT(resumed.err, contains("going on from", "step 7"));
-    CHECK(read_file(a + "/latest/model.safetensors") == read_file(b + "/latest/model.safetensors"));
-    const auto lines = metrics(b);
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
-    CHECK(lines.back()["step"] == 20);
-    const Result done = succeeded(program({"train", "--out", b, "--resume", "auto"}));
-    CHECK_THAT(done.err, contains("nothing to do"));
-    check_fails(call({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
-    const Result other = ended_with(3, program({"train", "--out", b, "--resume", "auto", "--data",
-                                                folder.write("other.txt", small_text() + "the end")}));
-    CHECK_THAT(other.err, contains("another text"));
 }
 
 TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole", "[cli]") {
@@ -211,30 +169,27 @@ TEST_CASE("train: the newest checkpoint is that of the last step, whatever the c
 }
 
 TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    succeeded(program({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"}));
-    CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
-    CHECK(fs::exists(out + "/step-000000"));
+    const NewRun run;
+    succeeded(program({"train", "--init-from", small_run(), "--data", run.text, "--out", run.out, "--max-iters", "0"}));
+    CHECK(read_file(run.out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
+    CHECK(fs::exists(run.out + "/step-000000"));
 }
 
 TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli][slow]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const Arguments train = Arguments{"train", "--data", text, "--out", out, "--dry-run"} + kSmall;
+    const NewRun run;
+    const Arguments train = Arguments{"train", "--data", run.text, "--out", run.out, "--dry-run"} + kSmall;
     const Result r = succeeded(program(train));
     CHECK(r.err.empty());
-    for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens, vocabulary 29",
-                             "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
-        CHECK_THAT(r.out, contains(part));
-    CHECK_FALSE(fs::exists(out));
+    CHECK_THAT(r.out, contains("parameters 3.71k (3712)", "1.22 kB, 1.22k tokens, vocabulary 29",
+                               "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"));
+    CHECK_FALSE(fs::exists(run.out));
     // sizes beyond any machine are reported without trying
     const Result huge =
-        succeeded(program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
+        succeeded(program(Arguments{"train", "--data", run.text, "--out", run.out, "--dry-run"} +
                           small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size", "2048",
                                  "--batch-size", "2048", "--max-iters", "500000"})));
     CHECK_THAT(huge.out, contains("parameters   387G", " years of training steps"));
-    check_fails(call({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
+    check_fails(call({"train", "--data", run.folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
     for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
                                   Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
         succeeded(program(train + more));
@@ -242,17 +197,15 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
 
 TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") {
     if (kEmulated) SKIP_TEST("an emulator takes longer for the steps than the plan is for");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const NewRun fresh;
     const auto plan = [&](const Arguments& flags) {
-        const Result r =
-            succeeded(program(Arguments{"train", "--data", text, "--out", out} + flags + Arguments{"--dry-run"}));
+        const Result r = succeeded(program(fresh.train + flags + Arguments{"--dry-run"}));
         return r.out;
     };
     // the recipe "fast" sizes itself
     const Arguments flags{"--max-time", "200", "--precision", "fp32"};
     const std::string planned = plan(flags);
-    const Result run = succeeded(program(Arguments{"train", "--data", text, "--out", out} + flags));
+    const Result run = succeeded(program(fresh.train + flags));
     INFO(planned);
     CHECK_THAT(run.err, contains(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
     CHECK_THAT(planned, contains(run.err.substr(0, run.err.find(';')) + ", context 64\n", " 400 of 512 tokens"));
@@ -262,18 +215,16 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
 }
 
 TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("run");
-    const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--out", out};
+    const NewRun run;
     const auto kept = [&] {
-        std::vector<std::string> names = names_in(out);
+        std::vector<std::string> names = names_in(run.out);
         std::erase_if(names, [](const std::string& name) { return !name.starts_with("step-"); });
         return names;
     };
-    succeeded(program(train + small({"--save-every", "5", "--keep-checkpoints", "3"})));
+    succeeded(program(run.train + small({"--save-every", "5", "--keep-checkpoints", "3"})));
     CHECK(kept() == std::vector<std::string>{"step-000010", "step-000015", "step-000020"});  // 5 was not evaluated
-    succeeded(program(train + Arguments{"--resume", "auto", "--keep-checkpoints", "1", "--max-iters", "25"}));
+    succeeded(program(run.train + Arguments{"--resume", "auto", "--keep-checkpoints", "1", "--max-iters", "25"}));
     CHECK(kept().size() <= 2);
     CHECK(kept().back() == "step-000025");
-    check_fails(call(train + Arguments{"--keep-checkpoints", "0"}), 2, "--keep-checkpoints must be at least 1, got 0");
+    check_fails(call(run.train + Arguments{"--keep-checkpoints", "0"}), 2, "must be at least 1, got 0");
 }

@@ -112,13 +112,22 @@ TEST_CASE("train --json: a reader that goes away does not end the run, and is an
     CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
 }
 
-TEST_CASE("train --json: on a terminal the lines are not mixed with the progress", "[cli]") {
+TEST_CASE("train: on a terminal, lines of --json are not mixed with progress, and the last step has one", "[cli]") {
     const ScratchFolder folder;
     Terminal t(train(folder, small({"--max-iters", "3"}) + Arguments{"--json"}));
     CHECK(t.wait() == 0);
     std::istringstream lines(t.rest());
     for (std::string line; std::getline(lines, line);)
         CHECK((line.starts_with("{\"event\":") && line.ends_with("}\r")));
+    const Arguments plain_flags =
+        train(folder, small({"--val-fraction", "0", "--log-every", "1000"}) + Arguments{"--overwrite"});
+    CHECK_THAT(program(plain_flags).err, contains("step 20/20  loss "));
+    Terminal plain(plain_flags);
+    CHECK(plain.wait() == 0);
+    const std::string shown = plain.rest();
+    const std::size_t last = shown.rfind("step 20/20");
+    REQUIRE(last != std::string::npos);
+    CHECK(shown.substr(last, shown.find('\n', last) - last).find("\x1B[K") == std::string::npos);  // not wiped
 }
 
 TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {
@@ -155,19 +164,6 @@ TEST_CASE("train --sample-prompt: each is continued, and those that the model ca
     const ScratchFolder other;
     check_fails(call(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
     CHECK_FALSE(fs::exists(other.path("out")));
-}
-
-TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
-    const ScratchFolder folder;
-    const Arguments flags =
-        train(folder, small({"--val-fraction", "0", "--log-every", "1000"}) + Arguments{"--overwrite"});
-    CHECK_THAT(program(flags).err, contains("step 20/20  loss "));
-    Terminal t(flags);
-    CHECK(t.wait() == 0);
-    const std::string shown = t.rest();
-    const std::size_t last = shown.rfind("step 20/20");
-    REQUIRE(last != std::string::npos);
-    CHECK(shown.substr(last, shown.find('\n', last) - last).find("\x1B[K") == std::string::npos);  // not wiped
 }
 
 TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {

@@ -21,14 +21,12 @@ TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]
 }
 
 TEST_CASE("command line: a flag that is misspelt, or has no value, is named, and what was likely meant", "[cli]") {
-    for (const auto& [flag, meant] :
-         std::vector<std::pair<std::string, std::string>>{{"--n-layers", "--n-layer"},
-                                                          {"--n_layers=3", "--n-layer"},
-                                                          {"--dropot", "--dropout"},
-                                                          {"--dat", "--data"},
-                                                          {"--iters", "--max-iters"},
-                                                          {"--lerning-rate", "--learning-rate"},
-                                                          {"--learning", "--learning-rate"}})
+    const std::pair<std::string, std::string> misspelt[] = {
+        {"--n-layers", "--n-layer"},      {"--n_layers=3", "--n-layer"},
+        {"--dropot", "--dropout"},        {"--dat", "--data"},
+        {"--iters", "--max-iters"},       {"--lerning-rate", "--learning-rate"},
+        {"--learning", "--learning-rate"}};
+    for (const auto& [flag, meant] : misspelt)
         check_fails(call({"train", flag, "3"}), 2, ", did you mean " + meant + ": see inkling train --help");
     check_fails(call({"train", "--wrong", "3"}), 2, "unknown flag --wrong: see");
     check_fails(call({"generate", "--modle", "x"}), 2, "did you mean --model");  // and not that --model is missing
@@ -57,11 +55,8 @@ TEST_CASE("command line: of a value that is misspelt, too, what was likely meant
 }
 
 TEST_CASE("command line: values that make no sense, with --out left alone", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const auto train = [&](const Arguments& more) {
-        return call(Arguments{"train", "--data", text, "--out", out} + more);
-    };
+    const NewRun run;
+    const auto train = [&](const Arguments& more) { return call(run.train + more); };
     check_fails(train({"--n-embd", "10", "--n-head", "4"}), 2, "--n-embd must be divisible by --n-head, got 10 and 4");
     for (const char* flag : {"--n-layer", "--n-head", "--n-embd", "--block-size", "--batch-size",
                              "--gradient-accumulation-steps", "--log-every"}) {
@@ -77,16 +72,16 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
         check_fails(train(words(flag)), 2, words(flag)[0]);
     }
     check_fails(train({"--out", ""}), 2, "--out");
-    CHECK_FALSE(fs::exists(out));
+    CHECK_FALSE(fs::exists(run.out));
     check_fails(call({"bench", "--preset", "huge"}), 2, "huge");
     check_fails(call({"bench", "--seconds", "0"}), 2, "--seconds");
     check_fails(call({"gradcheck", "--filter", "no such row"}), 2, "no such row");
     check_fails(call({"generate", "--model", small_run(), "--temperature", "-1"}), 2, "--temperature");
     check_fails(call({"generate", "--model", small_run(), "--max-tokens", "-1"}), 2, "--max-tokens");
-    check_fails(call({"generate", "--model", small_run(), "-p", "a", "-f", text}), 2);
+    check_fails(call({"generate", "--model", small_run(), "-p", "a", "-f", run.text}), 2);
 }
 
-TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "[cli]") {
+TEST_CASE("command line: whole numbers are decimal, and flags may have underscores", "[cli]") {
     const auto j = json_lines(program({"generate", "--model", small_run(), "-p", "the", "-n", "012", "--seed", "08",
                                        "--top-k", "00", "--threads", "01", "--json"}))
                        .at(0);
@@ -96,11 +91,7 @@ TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "
     const std::string plan = program(train + small({"--max-iters", "010", "--batch-size", "0010"})).out;
     CHECK_THAT(plan, contains("\"steps\":10", "\"batch_size\":10"));
     check_fails(call(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
-}
-
-TEST_CASE("command line: flags may have underscores", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("under_score.txt", small_text());
+    const std::string text = folder.write("under_score.txt", small_text());  // flags may have underscores
     succeeded(program({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2",
                        "--n_embd", "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias",
                        "--eval_every", "0"}));
@@ -121,20 +112,16 @@ TEST_CASE("command line: of a flag that is given twice the last holds, where it 
 }
 
 TEST_CASE("command line: an existing run is not written over", "[cli]") {
-    const ScratchFolder folder;
-    const Arguments train =
-        Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + kSmall;
-    succeeded(program(train));
-    folder.write("out/notes.txt", "mine");
-    const std::string metrics = read_file(folder.path("out/metrics.jsonl"));
-    check_fails(call(train), 2, "already holds a run");
-    CHECK(read_file(folder.path("out/metrics.jsonl")) == metrics);
-    succeeded(
-        program(Arguments{"train", "--overwrite", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
-                small({"--max-iters", "5"})));
-    CHECK(fs::exists(folder.path("out/step-000005")));
-    CHECK_FALSE(fs::exists(folder.path("out/step-000020")));
-    CHECK(read_file(folder.path("out/notes.txt")) == "mine");
+    const NewRun run;
+    succeeded(program(run.train + kSmall));
+    run.folder.write("out/notes.txt", "mine");
+    const std::string metrics = read_file(run.out + "/metrics.jsonl");
+    check_fails(call(run.train + kSmall), 2, "already holds a run");
+    CHECK(read_file(run.out + "/metrics.jsonl") == metrics);
+    succeeded(program(run.train + Arguments{"--overwrite"} + small({"--max-iters", "5"})));
+    CHECK(fs::exists(run.out + "/step-000005"));
+    CHECK_FALSE(fs::exists(run.out + "/step-000020"));
+    CHECK(read_file(run.out + "/notes.txt") == "mine");
 }
 
 TEST_CASE("command line: help and version that cannot be written fail", "[cli]") {

@@ -41,11 +41,11 @@ const ordered_json& line_of(const std::vector<ordered_json>& lines, const std::s
 TEST_CASE("verify: a run that is whole", "[cli]") {
     const Result r = succeeded(program({"verify", small_run()}));
     CHECK(r.err.empty());
-    for (const char* part :
-         {"step-000020: whole, validation loss ", "step-000010: whole", "latest: shows step-000020\n",
-          "best: shows step-0000", "text.txt: the one that was trained on\n",
-          "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n"})
-        CHECK_THAT(r.out, contains(part));
+    CHECK_THAT(
+        r.out,
+        contains("step-000020: whole, validation loss ", "step-000010: whole", "latest: shows step-000020\n",
+                 "best: shows step-0000", "text.txt: the one that was trained on\n",
+                 "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n"));
     const auto lines = json_lines(program({"verify", small_run() + "/", "--json"}));
     const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
     CHECK((newest["whole"] == true && newest["problem"].is_null() && newest["val_loss"].get<double>() > 0));
@@ -136,18 +136,17 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
 }
 
 TEST_CASE("verify: a text that has changed, or is not there", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
-    succeeded(program({"verify", out}));
-    folder.write("text.txt", small_text().replace(600, 1, "z"));
-    const Result changed = ended_with(5, program({"verify", out}));
+    const NewRun fresh;
+    succeeded(program(fresh.train + kSmall));
+    succeeded(program({"verify", fresh.out}));
+    fresh.folder.write("text.txt", small_text().replace(600, 1, "z"));
+    const Result changed = ended_with(5, program({"verify", fresh.out}));
     CHECK_THAT(changed.out, contains("text.txt: is another text than was trained on: resume with --data",
                                      "2 of 2 checkpoints whole; to go on from step-000020, give the text"));
-    succeeded(program({"verify", out, "--no-text"}));
-    fs::remove(text);
-    const Result gone = succeeded(program({"verify", out}));  // a run may be kept where its text is not
-    CHECK_THAT(gone.out, contains("not checked: there is no " + text + " here: resume with --data"));
+    succeeded(program({"verify", fresh.out, "--no-text"}));
+    fs::remove(fresh.text);
+    const Result gone = succeeded(program({"verify", fresh.out}));  // a run may be kept where its text is not
+    CHECK_THAT(gone.out, contains("not checked: there is no " + fresh.text + " here: resume with --data"));
 }
 
 TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any, and what is no run", "[cli]") {
