@@ -100,7 +100,7 @@ TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
     CHECK(std::string(line) == "1\n");
 }
 
-TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
+TEST_CASE("generate: --interactive continues each line of stdin, and knows /help and /quit", "[cli]") {
     const ScratchFolder folder;
     const std::string in = folder.write("lines", "the quick\nfox\n\n/new\nthe quick\n");
     const Arguments flags = {"--interactive", "-n", "6", "--temperature", "0"};
@@ -124,6 +124,10 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");
     CHECK_THAT(bad.err, contains("inkling: "));
     check_fails(call(generate({"--interactive", "--num-samples", "2"})), 2, "--num-samples");
+    const Arguments help_flags = {"--interactive", "-n", "2", "--json"};  // --interactive knows /help and /quit
+    const Result r = program(generate(help_flags), "", folder.write("lines", "/help\nfox\n/quit\nfox\n"));
+    CHECK(json_lines(r).size() == 1);
+    CHECK_THAT(r.err, contains("/new", "/quit", "Ctrl-C", "Ctrl-D"));
 }
 
 TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
@@ -136,14 +140,6 @@ TEST_CASE("generate: without --seed another text each time, which the seed that 
     const auto a = objects(command + Arguments{"--json"}).at(0), b = objects(command + Arguments{"--json"}).at(0);
     CHECK((a["seed"] != b["seed"] && a["text"] != b["text"]));
     CHECK(objects(command + Arguments{"--json", "--seed", a["seed"].dump()}).at(0)["text"] == a["text"]);
-}
-
-TEST_CASE("generate: --interactive knows /help and /quit", "[cli]") {
-    const ScratchFolder folder;
-    const Arguments flags = {"--interactive", "-n", "2", "--json"};
-    const Result r = program(generate(flags), "", folder.write("lines", "/help\nfox\n/quit\nfox\n"));
-    CHECK(json_lines(r).size() == 1);
-    CHECK_THAT(r.err, contains("/new", "/quit", "Ctrl-C", "Ctrl-D"));
 }
 
 TEST_CASE("generate: a model folder that is replaced all the time is read whole", "[cli]") {

@@ -97,7 +97,7 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     CHECK(corpus.notes() == std::vector<std::string>{"skipped 5 files: 2 binary, 1 hidden, 1 in .git, 1 not UTF-8"});
 }
 
-TEST_CASE("corpus: a FIFO is a text, in a folder it is none", "[data]") {
+TEST_CASE("corpus: a FIFO is a text, in a folder it is none, and a terabyte of holes never", "[data]") {
     const ScratchFolder folder;
     folder.write("b", "two");
     REQUIRE(::mkfifo(folder.path("a").c_str(), 0600) == 0);
@@ -107,17 +107,12 @@ TEST_CASE("corpus: a FIFO is a text, in a folder it is none", "[data]") {
     writer.join();
     CHECK(texts(corpus) == "[one\n][two]");
     CHECK(corpus.name() == folder.path("a") + ", " + folder.path("b"));
-}
-
-TEST_CASE("corpus: a terabyte of holes is no text", "[data]") {
-    const ScratchFolder folder;
-    folder.write("b", "two");
-    const std::string sparse = folder.write("sparse", std::string(10'000, 'x'));
+    const std::string sparse = folder.write("sparse", std::string(10'000, 'x'));  // a terabyte of holes is no text
     fs::resize_file(sparse, std::uintmax_t{1} << 40);
     CHECK_THROWS_WITH(read_corpus({sparse}), contains(sparse, "holes"));
-    const Corpus corpus = read_corpus({folder.path()});
-    CHECK(texts(corpus) == "[two]");
-    CHECK(corpus.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
+    const Corpus others = read_corpus({folder.path()});
+    CHECK(texts(others) == "[two]");
+    CHECK(others.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
 }
 
 TEST_CASE("corpus: errors name the path", "[data]") {

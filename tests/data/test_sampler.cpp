@@ -48,7 +48,7 @@ TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[
     CHECK(single.targets == forward.targets);
 }
 
-TEST_CASE("sampler: the seed matters where there is chance", "[data]") {
+TEST_CASE("sampler: the seed matters where there is chance, and starts are uniform", "[data]") {
     const auto tokens = positions(500);
     const auto first = [&](SamplerKind kind, std::uint64_t seed) {
         return starts(*make_sampler(kind, tokens, 4, 16, seed), 3);
@@ -56,12 +56,9 @@ TEST_CASE("sampler: the seed matters where there is chance", "[data]") {
     CHECK(first(SamplerKind::random, 1) != first(SamplerKind::random, 2));
     CHECK(first(SamplerKind::shuffle, 1) != first(SamplerKind::shuffle, 2));
     CHECK(first(SamplerKind::sequential, 1) == first(SamplerKind::sequential, 2));
-}
-
-TEST_CASE("sampler random: starts are uniform over all of 0 to N - T - 1", "[data]") {
-    const auto tokens = positions(30);
+    const auto thirty = positions(30);  // starts are uniform over all of 0 to N - T - 1
     std::map<std::size_t, int> count;
-    for (std::size_t s : starts(*make_sampler(SamplerKind::random, tokens, 10, 20, 5), 10'000)) ++count[s];
+    for (std::size_t s : starts(*make_sampler(SamplerKind::random, thirty, 10, 20, 5), 10'000)) ++count[s];
     CHECK(count.size() == 10);
     CHECK(count.rbegin()->first == 9);
     for (const auto& [start, n] : count) CHECK(std::abs(n - 10'000) < 500);  // 5 standard deviations

@@ -405,7 +405,7 @@ TEST_CASE("gguf: a tokenizer that llama.cpp would run differently is refused by 
     CHECK_FALSE(fs::exists(scratch.path("x")));
 }
 
-TEST_CASE("gguf: blocks of zeros, of numbers too small for a scale, and of one large one", "[models]") {
+TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one large number too", "[models]") {
     std::vector<float> x(96);
     x[40] = 1e-44f;
     x[70] = -63.5f, x[71] = 0.25f, x[72] = 0.24f, x[73] = 63.5f;
@@ -417,23 +417,19 @@ TEST_CASE("gguf: blocks of zeros, of numbers too small for a scale, and of one l
     std::vector<float> want(96);
     want[70] = -63.5f, want[71] = 0.5f, want[73] = 63.5f;  // d = 0.5, halves away from 0
     CHECK(values == want);
-}
-
-TEST_CASE("gguf: blocks of q4_0 as ggml makes them", "[models]") {
-    std::vector<float> x(96), want(96);
-    for (std::size_t i = 0; i < 32; ++i) want[i] = x[i] = (static_cast<float>(i % 16) - 8) / 2;  // d = 0.5
-    x[32] = 8, x[33] = 7.2f, x[34] = -0.4f, x[35] = -8;  // d = -1: 8 is exact, -8 is beyond 7 d
-    want[32] = 8, want[33] = 7, want[34] = 0, want[35] = -7;
-    x[64] = 1e-44f;
-    formats::GgufWriter out;
-    out.add("x", GgufType::Q4_0, {3, 32}, x.data());
-    CHECK_THROWS_WITH(out.add("b", GgufType::Q4_0, {2, 31}, x.data()), contains("for Q4_0"));
-    const ScratchFolder scratch;
-    out.write(scratch.path("x.gguf"));
+    std::vector<float> y(96), wanted(96);  // blocks of q4_0 as ggml makes them
+    for (std::size_t i = 0; i < 32; ++i) wanted[i] = y[i] = (static_cast<float>(i % 16) - 8) / 2;  // d = 0.5
+    y[32] = 8, y[33] = 7.2f, y[34] = -0.4f, y[35] = -8;  // d = -1: 8 is exact, -8 is beyond 7 d
+    wanted[32] = 8, wanted[33] = 7, wanted[34] = 0, wanted[35] = -7;
+    y[64] = 1e-44f;
+    formats::GgufWriter other;
+    other.add("x", GgufType::Q4_0, {3, 32}, y.data());
+    CHECK_THROWS_WITH(other.add("b", GgufType::Q4_0, {2, 31}, y.data()), contains("for Q4_0"));
+    other.write(scratch.path("x.gguf"));
     const auto file = formats::GgufFile::open(scratch.path("x.gguf"));
-    std::vector<float> values(96);
-    CHECK(file.read("x", values.data(), 96) == 0);
-    CHECK(values == want);
+    std::vector<float> found(96);
+    CHECK(file.read("x", found.data(), 96) == 0);
+    CHECK(found == wanted);
     const auto bytes = file.tensor("x").bytes;
     REQUIRE(bytes.size() == 54);
     for (int i = 0; i < 16; ++i) CHECK(static_cast<int>(bytes[static_cast<std::size_t>(2 + i)]) == 17 * i);

@@ -67,7 +67,7 @@ TEST_CASE("callbacks: steps that are refused are told, and a run that diverges e
                                                  "5 done", "6 refused"});
 }
 
-TEST_CASE("callbacks: samples are text of the model, and change nothing of the run", "[train]") {
+TEST_CASE("callbacks: samples are text of the model, change nothing, and continue each --sample-prompt", "[train]") {
     train::TrainOptions o = options(6);
     o.dropout = 0.2;
     Run plain(o), sampled(o);
@@ -81,22 +81,19 @@ TEST_CASE("callbacks: samples are text of the model, and change nothing of the r
     REQUIRE(texts.size() == 2);
     CHECK(texts[0].size() == 200);
     CHECK(same_bits(plain.weights(), sampled.weights()));
-}
-
-TEST_CASE("callbacks: samples continue each --sample-prompt", "[train]") {
-    train::TrainOptions o = options(3);
-    o.sample_prompt = {"abc", "", "j"};
-    Run run(o);
-    std::vector<std::string> prompts, texts;
-    train::SampleWriter writer(run.tokenizer, [&](const std::string& prompt, const std::string& text) {
+    train::TrainOptions prompted = options(3);  // samples continue each --sample-prompt
+    prompted.sample_prompt = {"abc", "", "j"};
+    Run prompted_run(prompted);
+    std::vector<std::string> prompts, continued;
+    train::SampleWriter prompt_writer(prompted_run.tokenizer, [&](const std::string& prompt, const std::string& text) {
         prompts.push_back(prompt);
-        texts.push_back(text);
+        continued.push_back(text);
     });
-    run.loop.run({&writer});
-    CHECK(prompts == o.sample_prompt);
-    REQUIRE(texts.size() == 3);
-    CHECK(texts[0].size() == 200);
-    CHECK((texts[0] != texts[1] && texts[0] != texts[2]));
+    prompted_run.loop.run({&prompt_writer});
+    CHECK(prompts == prompted.sample_prompt);
+    REQUIRE(continued.size() == 3);
+    CHECK(continued[0].size() == 200);
+    CHECK((continued[0] != continued[1] && continued[0] != continued[2]));
 }
 
 TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped between two lines", "[train]") {

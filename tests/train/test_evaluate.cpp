@@ -105,7 +105,7 @@ TEST_CASE("evaluate: the same bits with any number of threads", "[train]") {
     for (const int threads : {2, 3, 5}) CHECK(with(threads) == one);
 }
 
-TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[train]") {
+TEST_CASE("evaluate: can be stopped, within a batch too, and leaves the mode as it was then too", "[train]") {
     models::Transformer<float> gpt = model();
     int asked = 0;
     const auto tokens = random_tokens(20'000);
@@ -113,19 +113,16 @@ TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[
     CHECK(asked == 3);
     CHECK(gpt.training());
     CHECK_FALSE(NoGrad::active());
-}
-
-TEST_CASE("evaluate: can be stopped within a batch", "[train]") {
-    models::Transformer<float> gpt = model();
-    const auto tokens = random_tokens(17);  // one window
-    int asked = 0;
-    CHECK(std::isfinite(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked > 0; }})));
-    const int in_all = asked;
+    models::Transformer<float> other = model();  // can be stopped within a batch
+    const auto window = random_tokens(17);       // one window
+    int times = 0;
+    CHECK(std::isfinite(train::evaluate(other, window, {.progress = [&](double) { return ++times > 0; }})));
+    const int in_all = times;
     REQUIRE(in_all > 2);
     for (int last = 1; last < in_all; ++last) {
-        asked = 0;
-        CHECK(std::isnan(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked <= last; }})));
-        CHECK(asked == last + 1);
+        times = 0;
+        CHECK(std::isnan(train::evaluate(other, window, {.progress = [&](double) { return ++times <= last; }})));
+        CHECK(times == last + 1);
     }
 }
 

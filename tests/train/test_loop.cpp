@@ -113,7 +113,7 @@ TEST_CASE("training: a seed gives one run, to the last bit, and another seed ano
     CHECK_FALSE(same_bits(trained(1, 0.0), weights));
 }
 
-TEST_CASE("training: metrics of a step", "[train]") {
+TEST_CASE("training: metrics of a step, and its gradient is no longer than the clip", "[train]") {
     Run run(small_options());
     const double loss = run.step();
     const train::Metrics& m = run.metrics();
@@ -122,6 +122,15 @@ TEST_CASE("training: metrics of a step", "[train]") {
     run.step();
     CHECK((m.step == 2 && m.lr == Approx(2 * 3e-3 / 4)));
     CHECK(run.state().step == 2);
+    train::TrainOptions o = small_options();
+    o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
+    o.grad_clip = 1e-12;  // far below AdamW's epsilon: steps become p -= lr g / eps
+    Run clipped(o);       // the gradient that is applied is no longer than the clip
+    const Array<float> before = clipped.weights();
+    clipped.step();
+    CHECK(clipped.metrics().grad_norm > 0.1);  // as it was before clipping
+    const Array<float> moved = clipped.weights() - before;
+    CHECK(train::gradient_norm(moved) < 1e-3 * 1e-12 / 1e-8 * 1.05);
 }
 
 TEST_CASE("training: with windows that begin with paragraphs, those of the evaluation overlap by half", "[train]") {
@@ -140,18 +149,6 @@ TEST_CASE("training: with windows that begin with paragraphs, those of the evalu
     CHECK(val_loss(data::SamplerKind::paragraphs, 4) != val_loss(data::SamplerKind::random, 0));
 }
 
-TEST_CASE("training: the gradient that is applied is no longer than the clip", "[train]") {
-    train::TrainOptions o = small_options();
-    o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
-    o.grad_clip = 1e-12;  // far below AdamW's epsilon: steps become p -= lr g / eps
-    Run run(o);
-    const Array<float> before = run.weights();
-    run.step();
-    CHECK(run.metrics().grad_norm > 0.1);  // as it was before clipping
-    const Array<float> moved = run.weights() - before;
-    CHECK(train::gradient_norm(moved) < 1e-3 * 1e-12 / 1e-8 * 1.05);
-}
-
 TEST_CASE("training: a text that is too short is refused as bad input", "[train]") {
     CHECK_THROWS_WITH(Run(small_options(), "abcdefgh"), contains("--block-size"));
     CHECK_THROWS_AS(Run(small_options(), "abcdefgh"), BadInput);
@@ -161,7 +158,7 @@ TEST_CASE("training: a text that is too short is refused as bad input", "[train]
     CHECK_NOTHROW(Run(sampled, letters(60)));  // 6 tokens, fewer than were asked for
 }
 
-TEST_CASE("training: stops at max_time", "[train]") {
+TEST_CASE("training: stops at max_time, or when the validation loss has not improved for a while", "[train]") {
     train::TrainOptions o = small_options();
     o.max_iters = 1'000'000'000;
     o.max_time = 0.05;
@@ -170,6 +167,15 @@ TEST_CASE("training: stops at max_time", "[train]") {
     CHECK(run.state().train_s >= 0.05);
     CHECK((run.state().step > 1 && run.state().step < o.max_iters));
     CHECK(std::isfinite(run.last_val_loss()));
+    train::TrainOptions patient = small_options();  // stops when the validation loss has not improved for a while
+    patient.eval_every = 5, patient.patience = 3, patient.max_iters = 10'000, patient.lr_decay_iters = 0;
+    patient.learning_rate = 0.05;  // learns its few letters by heart
+    Run waiting(patient, letters(300));
+    waiting.to_end();
+    CHECK(waiting.loop.stop_reason() == train::StopReason::patience);
+    CHECK(waiting.state().best_step > 0);
+    CHECK(waiting.state().step == waiting.state().best_step + 15);
+    CHECK(waiting.state().val_loss > waiting.state().best_val_loss);
 }
 
 TEST_CASE("training: every validation loss of a run is of the same tokens", "[train]") {
@@ -196,18 +202,6 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     CHECK((run.state().val_loss == loss && run.state().best_val_loss == loss && run.last_val_loss() == loss));
     o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
     CHECK(train::changed_settings(run.state().config, o) == std::vector<std::string>{"--eval-iters was 2, is 3"});
-}
-
-TEST_CASE("training: stops when the validation loss has not improved for a while", "[train]") {
-    train::TrainOptions o = small_options();
-    o.eval_every = 5, o.patience = 3, o.max_iters = 10'000, o.lr_decay_iters = 0;
-    o.learning_rate = 0.05;  // learns its few letters by heart
-    Run run(o, letters(300));
-    run.to_end();
-    CHECK(run.loop.stop_reason() == train::StopReason::patience);
-    CHECK(run.state().best_step > 0);
-    CHECK(run.state().step == run.state().best_step + 15);
-    CHECK(run.state().val_loss > run.state().best_val_loss);
 }
 
 TEST_CASE("training: the clock changes the plan of a run whose time is limited", "[train][unsanitized]") {

@@ -182,7 +182,7 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     }
 }
 
-TEST_CASE("speed: measured, and above 0", "[train]") {
+TEST_CASE("speed: measured, and how long a run takes with evaluations, checkpoints and samples", "[train]") {
     CHECK(train::product_gflops(Precision::fp32) > 0);
     CHECK(train::product_gflops(Precision::bf16) > 0);
     Run plain(small_options());
@@ -191,26 +191,24 @@ TEST_CASE("speed: measured, and above 0", "[train]") {
     const Array<float> before = plain.weights();
     CHECK(train::seconds_per_step(o, *plain.model, plain.tokenizer, plain.tokens, 0.01) > 0);
     CHECK(same_bits(plain.weights(), before));
-}
-
-TEST_CASE("speed: how long a run takes, with evaluations, checkpoints and samples", "[train]") {
-    TrainOptions o;
-    o.batch_size = 4, o.block_size = 25, o.max_iters = 100, o.val_fraction = 0.1;
-    o.eval_every = 20, o.eval_iters = 3, o.save_every = 0, o.sample_every = 50, o.eval_on_start = true;
-    CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
+    TrainOptions timed;  // how long a run takes, with evaluations, checkpoints and samples
+    timed.batch_size = 4, timed.block_size = 25, timed.max_iters = 100, timed.val_fraction = 0.1;
+    timed.eval_every = 20, timed.eval_iters = 3, timed.save_every = 0, timed.sample_every = 50,
+    timed.eval_on_start = true;
+    CHECK(train::seconds_of(timed, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
           200 + 5 * 15 + 2 * 7);
-    o.save_every = 10, o.sample_prompt = {"a", "b"};
-    CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
+    timed.save_every = 10, timed.sample_prompt = {"a", "b"};
+    CHECK(train::seconds_of(timed, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
           200 + 50 + 50 + 4 * 7);
     train::Estimate sizes;
     sizes.checkpoint_bytes = 600e6;
-    const train::Costs costs = train::estimated_costs(o, sizes, 10'000, 3);
+    const train::Costs costs = train::estimated_costs(timed, sizes, 10'000, 3);
     CHECK((costs.step == 3 && costs.checkpoint == 2 && costs.evaluation == Approx(3.0)));  // 300 of 10,000 tokens
-    const auto whole = train::planned_seconds(o, sizes, 100'000, 3);
+    const auto whole = train::planned_seconds(timed, sizes, 100'000, 3);
     CHECK(whole.training == 300);
-    CHECK(whole.all == Approx(train::seconds_of(o, 100, costs) + costs.evaluation + costs.checkpoint));
-    o.max_time = 30;  // ends it
-    CHECK(train::planned_seconds(o, sizes, 100'000, 3).training == 30);
+    CHECK(whole.all == Approx(train::seconds_of(timed, 100, costs) + costs.evaluation + costs.checkpoint));
+    timed.max_time = 30;  // ends it
+    CHECK(train::planned_seconds(timed, sizes, 100'000, 3).training == 30);
 }
 
 TEST_CASE("recipes: operations give the same plan on any machine, seconds a tenth more steps than fit", "[train]") {

@@ -103,7 +103,7 @@ TEST_CASE("shards: runs differ in rounding alone, and not at all between numbers
     }
 }
 
-TEST_CASE("shards: each part has dropout of its own", "[train][shards]") {
+TEST_CASE("shards: each part has dropout of its own, and numbers that make no sense are refused", "[train][shards]") {
     train::TrainOptions o = sharded_options(4);
     o.dropout = 0.5, o.learning_rate = 0, o.min_lr = 0;
     const std::string same_rows(400, 'a');  // every row is the same
@@ -115,17 +115,14 @@ TEST_CASE("shards: each part has dropout of its own", "[train][shards]") {
     for (int i = 0; i < 4; ++i) steps.push_back(alone.step());
     CHECK(steps[0] != steps[1]);
     CHECK(std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
-}
-
-TEST_CASE("shards: numbers that make no sense are refused", "[train][shards]") {
-    train::TrainOptions o = small_options();
+    train::TrainOptions wrong = small_options();  // numbers that make no sense are refused
     for (const std::size_t shards : {0u, 3u, 8192u}) {
-        o.shards = shards;
-        CHECK_THROWS_WITH(o.validate(), contains("--shards must be a power of two"));
+        wrong.shards = shards;
+        CHECK_THROWS_WITH(wrong.validate(), contains("--shards must be a power of two"));
     }
-    o.shards = 8;  // of 4 rows
-    CHECK_THROWS_WITH(o.validate(), contains("--batch-size must be a multiple of --shards"));
-    o.batch_size = 16;
-    o.validate();
-    CHECK(o.rows_per_shard() == 2);
+    wrong.shards = 8;  // of 4 rows
+    CHECK_THROWS_WITH(wrong.validate(), contains("--batch-size must be a multiple of --shards"));
+    wrong.batch_size = 16;
+    wrong.validate();
+    CHECK(wrong.rows_per_shard() == 2);
 }

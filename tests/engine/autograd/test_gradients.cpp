@@ -90,7 +90,7 @@ TEST_CASE("gradients: other leaves, hooks' places and graphs stay as they were",
     check_equal(gradients(sum(w), {x})[0].value(), {0, 0});                 // of what does not depend on it
 }
 
-TEST_CASE("gradients: what has no second derivative is named", "[engine]") {
+TEST_CASE("gradients: what has no second derivative is named, and so is misuse", "[engine]") {
     const D x = D::from({1, 2}, true);
     const auto snake = [](const D& in) {
         return record("snake", in.value().clone(), inputs(in),
@@ -105,19 +105,16 @@ TEST_CASE("gradients: what has no second derivative is named", "[engine]") {
     hooked.on_grad([](Array<double>& dy) { dy *= 2.0; });
     CHECK_THAT(twice(hooked * 3), contains("has a hook of on_grad()"));
     check_equal(gradients(sum(hooked), {x})[0].value(), {4, 4});
-}
-
-TEST_CASE("gradients: misuse", "[engine]") {
-    const D x = D::from({1, 2}, true), c = D::from({1, 2});
-    CHECK_THAT(error_of<Error>([&] { gradients(sum(x), {x, c}); }), contains("input 1 of 2 requires no gradient"));
-    CHECK_THAT(error_of<Error>([&] { gradients(c, {x}); }), contains("gradients: the tensor does not depend"));
-    CHECK_THAT(error_of<Error>([&] { gradients(x * 2, {x}); }), contains("a cotangent is required"));
-    CHECK_THAT(error_of<Error>([&] { gradients(x * 2, {x}, {.dy = D::zeros({3})}); }), contains("got (3,) for (2,)"));
-    const D y = sum(x * x);
+    const D at = D::from({1, 2}, true), c = D::from({1, 2});  // misuse
+    CHECK_THAT(error_of<Error>([&] { gradients(sum(at), {at, c}); }), contains("input 1 of 2 requires no gradient"));
+    CHECK_THAT(error_of<Error>([&] { gradients(c, {at}); }), contains("gradients: the tensor does not depend"));
+    CHECK_THAT(error_of<Error>([&] { gradients(at * 2, {at}); }), contains("a cotangent is required"));
+    CHECK_THAT(error_of<Error>([&] { gradients(at * 2, {at}, {.dy = D::zeros({3})}); }), contains("got (3,) for (2,)"));
+    const D y = sum(at * at);
     const NoGrad scope;
-    CHECK_THAT(error_of<Error>([&] { gradients(y, {x}, {.create_graph = true}); }), contains("NoGrad"));
+    CHECK_THAT(error_of<Error>([&] { gradients(y, {at}, {.create_graph = true}); }), contains("NoGrad"));
     const EnableGrad again;
-    CHECK((x * x).requires_grad());
+    CHECK((at * at).requires_grad());
 }
 
 TEST_CASE("derivatives: Jacobian, Hessian and their products with a vector", "[engine]") {

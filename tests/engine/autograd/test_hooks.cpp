@@ -7,7 +7,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("retain_grad: the gradient of an intermediate is kept, the others' are not", "[engine]") {
+TEST_CASE("retain_grad: gradients of intermediates are kept, add up, and stay as they were handed out", "[engine]") {
     auto x = Tensor<double>::from({1, 2}, true);
     const auto run = [&](bool retain) {
         const Tensor<double> h = x * x;
@@ -30,18 +30,15 @@ TEST_CASE("retain_grad: the gradient of an intermediate is kept, the others' are
     sum(x).backward();
     check_equal(x.grad(), {1, 1});
     CHECK_THROWS_WITH(Tensor<double>::from(1).retain_grad(), contains("retain_grad: the tensor does not"));
-}
-
-TEST_CASE("retain_grad: runs of a kept graph add up, and what was handed out stays as it is", "[engine]") {
-    const auto x = Tensor<double>::from({1, 2}, true);
-    const Tensor<double> h = x * x, y = sum(h * h);
-    h.retain_grad(), y.retain_grad();
+    const auto z = Tensor<double>::from({1, 2}, true);
+    const Tensor<double> square = z * z, y = sum(square * square);
+    square.retain_grad(), y.retain_grad();  // runs of a kept graph add up, and what was handed out stays as it is
     y.backward({}, Graph::keep);
-    const Array<double> first = h.grad();
+    const Array<double> first = square.grad();
     check_equal(first, {2, 8});
     check_equal(y.grad(), {1});
     y.backward();
-    check_equal(h.grad(), {4, 16});
+    check_equal(square.grad(), {4, 16});
     check_equal(first, {2, 8});
     check_equal(y.grad(), {2});
 }
