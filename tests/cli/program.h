@@ -1,7 +1,9 @@
 // Runs commands, and captures their output and exit code:
-//   const Result r = call({"generate", "--model", dir, "-n", "5"});      // r.code, r.out, r.err; in this process
-//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // runs the built program
-//   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
+//   const Result r = call("generate --model", dir, "-n 5");       // r.code, r.out, r.err; in this process
+//   const Result r = program("generate --model", dir, "-n 5");    // runs the built program
+//   const Result r = execute("generate --model", dir, "-n 5");    // the same; requires that it succeeds
+//   const json j = json_of("info --model", dir);                  // the same with --json
+//   Process p(words("train --data", text));  p.signal(SIGINT);  p.wait();
 //   const std::string text = printed_by(path);                   // runs another program
 #pragma once
 
@@ -26,6 +28,7 @@
 #include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
+#include "tests/support/checks.h"
 #include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
@@ -43,6 +46,40 @@ struct Result {
 };
 
 using Arguments = std::vector<std::string>;
+
+inline void append(Arguments& to, const std::string& word) { to.push_back(word); }
+inline void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+template <std::size_t N>
+void append(Arguments& to, const char (&literal)[N]) {
+    bool quoted = false, begun = false;  // whether a word has begun
+    for (const char c : std::string(literal) + ' ') {
+        if (c == ' ' && !quoted) {
+            begun = false;
+            continue;
+        }
+        if (!begun) to.emplace_back();
+        begun = true;
+        if (c == '\'')
+            quoted = !quoted;
+        else
+            to.back() += c;
+    }
+}
+
+// A command line. Splits string literals at blanks outside of '...'; every other string is one word, whatever it holds.
+//   words("generate --model", dir, "-p 'the fox' -n 5", more)
+template <class... Pieces>
+Arguments words(const Pieces&... pieces) {
+    Arguments all;
+    (append(all, pieces), ...);
+    return all;
+}
+
+template <class Piece>
+Arguments operator+(Arguments a, const Piece& piece) {
+    append(a, piece);
+    return a;
+}
 
 class Process {
   public:
@@ -109,6 +146,20 @@ inline Result program(const Arguments& arguments, const std::string& out = "", c
                       void (*limit)() = nullptr) {
     return Process(arguments, out, in, limit).wait();
 }
+template <std::size_t N, class... Pieces>
+Result program(const char (&first)[N], const Pieces&... rest) {
+    return program(words(first, rest...));
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Runs the program with these environment variables.
+inline Result program_with(const Variables& variables, const Arguments& arguments, void (*limit)() = nullptr) {
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    const Result r = program(arguments, "", "/dev/null", limit);
+    for (const auto& [name, value] : variables) unsetenv(name.c_str());
+    return r;
+}
 
 // Runs in this process: enough for help, wrong usage and bad input.
 inline Result call(const Arguments& arguments) {
@@ -133,6 +184,10 @@ inline Result call(const Arguments& arguments) {
     result.err = formats::read_file(folder.path("1"));
     return result;
 }
+template <std::size_t N, class... Pieces>
+Result call(const char (&first)[N], const Pieces&... rest) {
+    return call(words(first, rest...));
+}
 
 // Requires this exit code, or 0, and returns the result: succeeded(program({...})).
 inline Result ended_with(int code, Result r) {
@@ -142,19 +197,52 @@ inline Result ended_with(int code, Result r) {
 }
 inline Result succeeded(Result r) { return ended_with(0, std::move(r)); }
 
+template <class... Pieces>
+Result execute(const Pieces&... pieces) {
+    return succeeded(program(words(pieces...)));
+}
+
+// Waits until a file has more than this many bytes.
+inline void wait_for_file(const std::string& path, std::uintmax_t bytes = 0) {
+    for (int naps = 0; naps < 30'000; ++naps) {
+        std::error_code none;
+        if (fs::file_size(path, none) > bytes && !none) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    FAIL(path << " does not appear");
+}
+
 inline std::string printed_by(const std::string& path, const Arguments& arguments = {}) {
     return succeeded(Process(arguments, "", "/dev/null", nullptr, path).wait()).out;
 }
 
+inline std::vector<std::string> lines_of(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
 // Parses the lines of stdout or of a file, one JSON object each.
 inline std::vector<ordered_json> json_lines(const std::string& text) {
-    std::istringstream lines(text);
     std::vector<ordered_json> result;
-    for (std::string line; std::getline(lines, line);) result.push_back(ordered_json::parse(line));
+    for (const std::string& line : lines_of(text)) result.push_back(ordered_json::parse(line));
     return result;
 }
 
 inline std::vector<ordered_json> json_lines(const Result& r) { return json_lines(succeeded(r).out); }
+
+// The object that a command prints with --json.
+template <class... Pieces>
+ordered_json json_of(const Pieces&... pieces) {
+    const auto lines = json_lines(execute(pieces..., "--json"));
+    REQUIRE(lines.size() == 1);
+    return lines[0];
+}
+
+inline json json_in(const std::string& path) { return json::parse(read_file(path)); }
+inline std::vector<ordered_json> lines_in(const std::string& path) { return json_lines(read_file(path)); }
+inline std::string weights_in(const std::string& run) { return read_file(run + "/latest/model.safetensors"); }
 
 // Checks the exit code, that stdout is empty, and that stderr is one line, "inkling: ...", which contains `text`.
 inline void check_fails(const Result& r, int code, const std::string& text = "") {
@@ -167,29 +255,22 @@ inline void check_fails(const Result& r, int code, const std::string& text = "")
     CHECK_THAT(r.err, contains(text));
 }
 
-// Splits a command line at blanks.
-inline Arguments words(const std::string& line) {
-    std::istringstream in(line);
-    return Arguments(std::istream_iterator<std::string>(in), {});
-}
-
-inline Arguments operator+(Arguments a, const Arguments& b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
+inline std::string repeated(const std::string& line, std::size_t at_least) {
+    std::string text;
+    while (text.size() < at_least) text += line;
+    return text;
 }
 
 // 1,200 characters of text, and flags of a model that trains on it in a moment.
-inline std::string small_text() {
-    std::string text;
-    while (text.size() < 1200) text += "the quick brown fox jumps over the lazy dog.\n";
-    return text;
-}
+inline std::string small_text() { return repeated("the quick brown fox jumps over the lazy dog.\n", 1200); }
 inline const Arguments kSmall = words(
     "--recipe nanogpt-cpu --n-layer 1 --n-head 2 --n-embd 16 --block-size 8 --batch-size 4 --max-iters 20 "
     "--warmup-iters 2 --eval-every 10 --log-every 5 --threads 1");
 
-// kSmall with some flags changed or added: small({"--flag", "value"}).
-inline Arguments small(const Arguments& changes) {
+// kSmall with some flags changed or added: small("--max-iters 5").
+template <class... Pieces>
+Arguments small(const Pieces&... pieces) {
+    const Arguments changes = words(pieces...);
     Arguments flags = kSmall;
     for (std::size_t i = 0; i < changes.size(); i += 2) {
         const auto old = std::find(flags.begin(), flags.end(), changes[i]);
@@ -201,31 +282,42 @@ inline Arguments small(const Arguments& changes) {
     return flags;
 }
 
-// A folder with a text, and the place of a run that is trained on it: program(run.train + kSmall).
-struct NewRun {
-    ScratchFolder folder;
-    std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    Arguments train = {"train", "--data", text, "--out", out};
+// A folder with a text, and the commands that train on it and go on with that.
+struct TrainFolder : ScratchFolder {
+    std::string text = write("text.txt", small_text()), out = path("out");
+
+    template <class... Pieces>
+    Arguments train(const Pieces&... more) const {
+        return words("train --data", text, "--out", out, more...);
+    }
+    template <class... Pieces>
+    Arguments resume(const Pieces&... more) const {
+        return words("train --out", out, "--resume auto", more...);
+    }
 };
 
 // Trains a run once, for all tests that only read it.
 inline const std::string& small_run() {
-    static const ScratchFolder folder;
-    static const std::string out = [] {
-        const std::string path = folder.path("run"), text = folder.write("text.txt", small_text());
-        succeeded(program(Arguments{"train", "--data", text, "--out", path} + kSmall));
-        return path;
-    }();
-    return out;
+    static const TrainFolder folder;
+    static const std::string run = folder.path("run");
+    static const Result trained = execute("train --data", folder.text, "--out", run, kSmall);
+    return run;
+}
+
+inline void copy_run(const std::string& from, const std::string& to) {
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
 }
 
 // A copy of small_run() that a test may change, and the text it was trained on.
-struct CopiedRun {
-    ScratchFolder folder;
-    std::string out = folder.path("run"), text = folder.write("text.txt", small_text());
-
-    CopiedRun() { fs::copy(small_run(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks); }
-
+struct CopiedRun : TrainFolder {
+    CopiedRun() {
+        out = path("run");
+        copy_run(small_run(), out);
+    }
+    template <class... Pieces>
+    Arguments resume(const Pieces&... more) const {
+        return TrainFolder::resume("--data", text, more...);
+    }
     std::string latest() const { return fs::read_symlink(out + "/latest").string(); }
 };
 

@@ -1,6 +1,6 @@
 // Runs the program on a pseudo-terminal, as a user sees it:
-//   Terminal t({"generate", "--interactive", ...}, 80);
-//   t.expect("> ");  t.type("hello\n");  t.type("\x03");  CHECK(t.wait() == 0);
+//   Terminal t(words("generate --interactive --model", model), 80);
+//   t.enter("hello\n");  t.expect("\r\n");  t.type("\x03");  CHECK(t.wait() == 0);
 #pragma once
 
 #include <poll.h>
@@ -38,6 +38,12 @@ class Terminal {
 
     void type(const std::string& keys) const {
         REQUIRE(write(terminal_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+    }
+
+    // Types this after the next prompt.
+    void enter(const std::string& keys) {
+        expect("> ");
+        type(keys);
     }
 
     // Types Ctrl-C, and again after 3 seconds without `text`: the kernel drops output that arrives together with the

@@ -1,7 +1,6 @@
 // inkling attention: the page, the pictures, the terminal, and its errors.
-#include <cstdlib>
+#include <cmath>
 #include <cstring>
-#include <sstream>
 
 #include "formats/utf8.h"
 #include "models/files/folder.h"
@@ -14,30 +13,28 @@ namespace {
 
 // Two layers of two heads, and a vocabulary that would be dangerous in markup.
 const std::string& sharp_run() {
-    static const ScratchFolder folder;
-    static const std::string out = [] {
-        std::string text;
-        while (text.size() < 1200) text += "</script><b id=\"x\">it's & so\ton\n{{page.css}}";
-        const std::string path = folder.path("run");
-        succeeded(program(Arguments{"train", "--data", folder.write("text.txt", text), "--out", path} +
-                          words("--n-layer 2 --n-head 2 --n-embd 16 --block-size 24 --batch-size 4 --max-iters 10 "
-                                "--warmup-iters 2 --threads 1")));
-        return path;
+    static const TrainFolder folder;
+    static const Result trained = [] {
+        folder.write("text.txt", repeated("</script><b id=\"x\">it's & so\ton\n{{page.css}}", 1200));
+        return execute(
+            folder.train("--n-layer 2 --n-head 2 --n-embd 16 --block-size 24 --batch-size 4 --max-iters 10 "
+                         "--warmup-iters 2 --threads 1"));
     }();
-    return out;
+    return folder.out;
 }
 
 const std::string kSharp = "</script><b>'\"&\t\n{{p}}";
 
-Arguments attention(const std::string& prompt, const Arguments& rest) {
-    return Arguments{"attention", "--model", sharp_run(), "--threads", "1", "--prompt", prompt} + rest;
+template <class... Pieces>
+Arguments attention(const std::string& prompt, const Pieces&... rest) {
+    return words("attention --model", sharp_run(), "--threads 1 --prompt", prompt, rest...);
 }
 
 // Runs the command and returns the file that it wrote.
-std::string written(const std::string& prompt, const std::string& name, const Arguments& rest = {}) {
+template <class... Pieces>
+std::string written(const std::string& prompt, const std::string& name, const Pieces&... rest) {
     const ScratchFolder folder;
-    const Result r = succeeded(program(attention(prompt, Arguments{"--out", folder.path(name)} + rest)));
-    CHECK(r.out.empty());
+    CHECK(execute(attention(prompt, "--out", folder.path(name), rest...)).out.empty());
     return read_file(folder.path(name));
 }
 
@@ -69,7 +66,7 @@ unsigned big_endian(const std::string& bytes, std::size_t at) {
 }  // namespace
 
 TEST_CASE("attention: --json holds the weights that the model computes", "[cli]") {
-    const Result r = succeeded(program(attention(kSharp, {"--json"})));
+    const Result r = execute(attention(kSharp, "--json"));
     const json j = json::parse(r.out);
     const auto [model, tokenizer] = inkling::models::load_model(inkling::models::find_model(sharp_run()));
     const auto tokens = tokenizer->encode(kSharp);
@@ -102,14 +99,13 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
 
 TEST_CASE("attention: the page needs nothing else and holds every weight as a colour", "[cli]") {
     const std::string page = written(kSharp, "heads.html");
-    for (const char* outside : {"http://", "https://", "<link", "src=", "@import", "url(", "fetch("})
-        CHECK(page.find(outside) == std::string::npos);
+    check_lacks(page, "http://", "https://", "<link", "src=", "@import", "url(", "fetch(");
     CHECK(page.starts_with("<!DOCTYPE html>"));
     CHECK(occurrences(page, "<script") == 2);
     CHECK(occurrences(page, "</script>") == 2);
     CHECK(occurrences(page, "<style>") == 1);
 
-    const json data = page_data(page), exact = json::parse(program(attention(kSharp, {"--json"})).out);
+    const json data = page_data(page), exact = json::parse(program(attention(kSharp, "--json")).out);
     CHECK(data["tokens"] == exact["tokens"]);
     CHECK(data["tokens"][17] == "{");
     REQUIRE(data["weights"].size() == 4);
@@ -127,17 +123,16 @@ TEST_CASE("attention: the page needs nothing else and holds every weight as a co
 }
 
 TEST_CASE("attention: with --head a page and JSON hold that head alone", "[cli]") {
-    const json all = json::parse(program(attention(kSharp, {"--json"})).out)["weights"],
-               one = json::parse(program(attention(kSharp, {"--json", "--head", "1.0"})).out)["weights"];
+    const json all = json::parse(program(attention(kSharp, "--json")).out)["weights"],
+               one = json_of(attention(kSharp, "--head 1.0"))["weights"];
     CHECK((one[0] == json({nullptr, nullptr}) && one[1][0] == all[1][0] && one[1][1].is_null()));
-    const json page = page_data(written(kSharp, "a.htm", {"--head", "1.0"})),
-               whole = page_data(written(kSharp, "b.htm"));
-    CHECK(page["first"] == json({{"layer", 1}, {"head", 0}}));
-    CHECK(page["weights"] == json({nullptr, nullptr, whole["weights"][2], nullptr}));
+    const json page = page_data(written(kSharp, "a.htm", "--head 1.0")), whole = page_data(written(kSharp, "b.htm"));
+    check_holds(page, "first", json({{"layer", 1}, {"head", 0}}), "weights",
+                json({nullptr, nullptr, whole["weights"][2], nullptr}));
 }
 
 TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cli]") {
-    const std::string svg = written(kSharp, "heads.svg"), one = written(kSharp, "one.SVG", {"--head", "1.1"});
+    const std::string svg = written(kSharp, "heads.svg"), one = written(kSharp, "one.SVG", "--head 1.1");
     for (const std::string& text : {svg, one}) {
         CHECK(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
         CHECK(text.ends_with("</svg>\n"));
@@ -146,24 +141,22 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
                   occurrences(text, std::string("</") + name + '>'));
         CHECK(occurrences(text, "<") == occurrences(text, ">"));
         CHECK(occurrences(text, "\"") % 2 == 0);
-        for (const char* label : {">&lt;<", ">&amp;<", ">&quot;<", ">&#39;<", ">↵<", ">⇥<"})
-            CHECK(text.find(label) != std::string::npos);
+        check_has(text, ">&lt;<", ">&amp;<", ">&quot;<", ">&#39;<", ">↵<", ">⇥<");
     }
     CHECK(occurrences(svg, "<g ") == 4);
     CHECK(occurrences(one, "<g ") == 1);
     for (const std::string& text : {svg, one}) {  // as large as the window at most
         const std::string head = text.substr(0, text.find('>'));
-        CHECK_THAT(head, contains(" viewBox=\"0 0 ", " width=\"100%\"", "max-height: 100vh"));
-        CHECK(head.find(" height=") == std::string::npos);
+        check_has(head, " viewBox=\"0 0 ", " width=\"100%\"", "max-height: 100vh");
+        check_lacks(head, " height=");
     }
-    CHECK_THAT(svg, contains("layer 0, head 1"));
-    CHECK_THAT(one, contains("layer 1, head 1"));
-    CHECK(program(attention(kSharp, {"--format", "svg"})).out == svg);
+    check_has(svg, "layer 0, head 1");
+    check_has(one, "layer 1, head 1");
+    CHECK(program(attention(kSharp, "--format svg")).out == svg);
 }
 
 TEST_CASE("attention: the PNG is whole, and larger for all heads than for one", "[cli]") {
-    const std::string all = written("it's so", "heads.png"),
-                      one = written("it's so", "x", {"--format", "png", "--head", "0.0"});
+    const std::string all = written("it's so", "heads.png"), one = written("it's so", "x", "--format png --head 0.0");
     for (const std::string& png : {all, one}) {
         CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
         CHECK(png.substr(12, 4) == "IHDR");
@@ -177,62 +170,53 @@ TEST_CASE("attention: the PNG is whole, and larger for all heads than for one", 
 TEST_CASE("attention: one head in the terminal fits its width and is plain in a pipe", "[cli]") {
     const ScratchFolder folder;
     const std::string prompt = "it's so\n</script><b>";
-    Arguments command = {"attention", "--model", sharp_run(), "--head", "0.1", "-f", folder.write("p.txt", prompt)};
-    const Result wide = succeeded(program(command));
-    CHECK_THAT(wide.out, contains("layer 0, head 1", "\ni ██\n", "\n↵ ", "\n␣ "));
+    const Arguments command = words("attention --model", sharp_run(), "--head 0.1 -f", folder.write("p.txt", prompt));
+    const Result wide = execute(command);
+    check_has(wide.out, "layer 0, head 1", "\ni ██\n", "\n↵ ", "\n␣ ");
     CHECK(wide.out.find('\x1b') == std::string::npos);
     CHECK(occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
 
-    setenv("COLUMNS", "16", 1);
-    const Result narrow = program(command);
-    unsetenv("COLUMNS");
-    std::size_t begin = narrow.out.find("\n\n") + 2;  // behind the title and the legend
+    const Result narrow = program_with({{"COLUMNS", "16"}}, command);
+    const std::size_t begin = narrow.out.find("\n\n") + 2;  // behind the title and the legend
     CHECK(narrow.out.find("\n\n", begin) != std::string::npos);
-    for (std::size_t end; (end = narrow.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        const std::string line = narrow.out.substr(begin, end - begin);
+    for (const std::string& line : lines_of(narrow.out.substr(begin)))
         CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 16);
-    }
-    command[4] = "1.1";
-    CHECK(program(command).out != wide.out);
-    succeeded(program({"attention", "--model", sharp_run(), "-p", "it", "--format", "text"}));  // every head
+    CHECK(program(command + "--head 1.1").out != wide.out);
+    execute("attention --model", sharp_run(), "-p it --format text");  // every head
 }
 
 TEST_CASE("attention: without --out the first head is in the terminal", "[cli]") {
     const std::string prompt = "it's so";
-    const Result r = succeeded(program(attention(prompt, {})));
-    CHECK_THAT(r.out, contains("layer 0, head 0"));
-    CHECK_THAT(r.err, contains("one of 4 heads", "--head", "--out"));
-    const json exact = json::parse(program(attention(prompt, {"--json"})).out)["weights"][0][0];
+    const Result r = execute(attention(prompt));
+    check_has(r.out, "layer 0, head 0");
+    check_has(r.err, "one of 4 heads", "--head", "--out");
+    const json exact = json::parse(program(attention(prompt, "--json")).out)["weights"][0][0];
     for (std::size_t query = 0; query < prompt.size(); ++query) {
         std::string row = "\n" + (prompt[query] == ' ' ? "␣" : prompt.substr(query, 1)) + " ";
         for (std::size_t key = 0; key <= query; ++key)
             for (int i = 0; i < 2; ++i)  // two columns each; the square root of a weight, in fifths
                 row += std::vector{"·", "░", "▒", "▓", "█"}[std::min<std::size_t>(
                     4, static_cast<std::size_t>(5 * std::sqrt(exact[query][key].get<double>())))];
-        CHECK_THAT(r.out, contains(row + "\n"));
+        check_has(r.out, row + "\n");
     }
-    CHECK(program(attention(prompt, {"--head", "0.0"})).out == r.out);
-    CHECK(occurrences(program(attention(prompt, {"--format", "text"})).out, "; rows attend to columns") == 4);
-    CHECK(written(prompt, "x.txt", {"--head", "0.0"}) == r.out);
+    CHECK(program(attention(prompt, "--head 0.0")).out == r.out);
+    CHECK(occurrences(program(attention(prompt, "--format text")).out, "; rows attend to columns") == 4);
+    CHECK(written(prompt, "x.txt", "--head 0.0") == r.out);
 }
 
 TEST_CASE("attention: labels of several characters, and wide ones, keep the columns in their places", "[cli]") {
-    const ScratchFolder folder;
-    std::string text;
-    while (text.size() < 3000) text += "extraordinarily wide 日本語 labels 日本語の長い\n";
-    succeeded(program(Arguments{"train", "--data", folder.write("text.txt", text), "--out", folder.path("run")} +
-                      words("--tokenizer bpe --vocab-size 300 --n-layer 1 --n-head 1 --n-embd 16 --block-size 16 "
-                            "--max-iters 2 --threads 1")));
-    setenv("COLUMNS", "24", 1);
+    const TrainFolder folder;
+    folder.write("text.txt", repeated("extraordinarily wide 日本語 labels 日本語の長い\n", 3000));
+    execute(
+        folder.train("--tokenizer bpe --vocab-size 300 --n-layer 1 --n-head 1 --n-embd 16 --block-size 16 "
+                     "--max-iters 2 --threads 1"));
     const std::string part = "extraordinarily 日本語の長い wide\n";
-    const Result r = program({"attention", "--model", folder.path("run"), "-p", part + part + part});
-    unsetenv("COLUMNS");
+    const Result r =
+        succeeded(program_with({{"COLUMNS", "24"}}, words("attention --model", folder.out, "-p", part + part + part)));
     INFO(r.out);
-    REQUIRE(r.code == 0);
-    CHECK_THAT(r.out, contains("…"));
-    std::istringstream lines(r.out.substr(r.out.find("\n\n") + 2));
+    check_has(r.out, "…");
     std::size_t panels = 0, rows = 0;
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : lines_of(r.out.substr(r.out.find("\n\n") + 2))) {
         std::size_t width = 0, label = 0;
         for (std::size_t at = 0; at < line.size();) {
             const char32_t c = inkling::formats::next_code_point(line, at);
@@ -252,21 +236,23 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
 
 TEST_CASE("attention: a model or text that cannot be shown is refused in one line", "[cli]") {
     const ScratchFolder folder;
+    const std::string out = folder.path("x.html");
+    const Arguments page = words("--out", out);
     const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
         check_fails(program(attention(prompt, rest)), code, text);
     };
-    const std::string out = folder.path("x.html");
-    fails(std::string(25, 'i'), {"--out", out}, 3, "25 tokens: the model's context holds 24");
-    fails("", {"--out", out}, 3, "empty");
-    fails("iZi", {"--out", out, "--strict-vocabulary"}, 3, "'Z'");
-    fails("it", {"--out", folder.path("none/x.html")}, 1, "none/x.html");
-    fails("it", {"--head", "2.0"}, 2, "layers 0 to 1");
-    fails("it", {"--head", "0.2"}, 2, "heads 0 to 1");
-    for (const char* head : {"1", "a.b", "0.", ".1", "-1.0", "0.0.0"}) fails("it", {"--head", head}, 2, "LAYER.HEAD");
-    fails("it", {"--out", folder.path("x.gif")}, 2, "x.gif");
-    for (const char* format : {"bmp", "table"}) fails("it", {"--format", format}, 2, format);
-    fails("it", {"-f", "x", "--out", out}, 2, "");
-    check_fails(call({"attention", "--model", sharp_run(), "--out", out}), 2, "--prompt");
-    check_fails(call({"attention", "--prompt", "it", "--out", out}), 2, "--model");
+    fails(std::string(25, 'i'), page, 3, "25 tokens: the model's context holds 24");
+    fails("", page, 3, "empty");
+    fails("iZi", page + "--strict-vocabulary", 3, "'Z'");
+    fails("it", words("--out", folder.path("none/x.html")), 1, "none/x.html");
+    fails("it", words("--head 2.0"), 2, "layers 0 to 1");
+    fails("it", words("--head 0.2"), 2, "heads 0 to 1");
+    for (const char* head : {"1", "a.b", "0.", ".1", "-1.0", "0.0.0"})
+        fails("it", words("--head", head), 2, "LAYER.HEAD");
+    fails("it", words("--out", folder.path("x.gif")), 2, "x.gif");
+    for (const char* format : {"bmp", "table"}) fails("it", words("--format", format), 2, format);
+    fails("it", words("-f x --out", out), 2, "");
+    check_fails(call("attention --model", sharp_run(), "--out", out), 2, "--prompt");
+    check_fails(call("attention --prompt it --out", out), 2, "--model");
     CHECK_FALSE(fs::exists(out));
 }

@@ -8,15 +8,14 @@ using namespace inkling::testing;
 
 namespace {
 
-// The ids of a text, or stderr.
-std::string encoded(const Arguments& data) {
-    const Result r = program(Arguments{"tokenize", "encode", "--tokenizer", small_run()} + data);
-    return r.code == 0 ? r.out : r.err;
+// What a command says about a text: its ids, or its loss.
+template <class... Pieces>
+std::string encoded(const Pieces&... data) {
+    return execute("tokenize encode --tokenizer", small_run(), data...).out;
 }
-
-std::string loss(const Arguments& data) {
-    const Result r = program(Arguments{"eval", "--model", small_run(), "--json"} + data);
-    return r.code == 0 ? r.out : r.err;
+template <class... Pieces>
+std::string loss(const Pieces&... data) {
+    return execute("eval --json --model", small_run(), data...).out;
 }
 
 }  // namespace
@@ -25,98 +24,89 @@ TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns"
     const ScratchFolder folder;
     const std::string a = folder.write("in/a.txt", "the quick fox\n"), b = folder.write("in/b.txt", "the lazy dog\n"),
                       whole = folder.write("whole.txt", "the quick fox\nthe lazy dog\n"), all = folder.path("in/*.txt");
-    const std::string ids = encoded({"-f", whole}), figures = loss({"--data", whole});
+    const std::string ids = encoded("-f", whole), figures = loss("--data", whole);
     REQUIRE(ids.find_first_not_of("0123456789 \n") == std::string::npos);
-    REQUIRE_THAT(figures, contains("\"loss\""));
-    for (const Arguments& data : {Arguments{"--data", a, b}, Arguments{"--data", a, "--data", b}, Arguments{a, b},
-                                  Arguments{a, "--data", b}, Arguments{"--data=" + a, b},
-                                  Arguments{"--data", folder.path("in")}, Arguments{all}, Arguments{"--data", all}}) {
+    check_has(figures, "\"loss\"");
+    for (const Arguments& data :
+         {words("--data", a, b), words("--data", a, "--data", b), words(a, b), words(a, "--data", b),
+          words("--data=" + a, b), words("--data", folder.path("in")), words(all), words("--data", all)}) {
         CHECK(encoded(data) == ids);
         CHECK(loss(data) == figures);
     }
-    CHECK(encoded({"--data", folder.path("in"), "--exclude", "b*"}) !=
-          encoded({"--data", folder.path("in"), "--exclude", "c*", "--exclude", "*.log"}));
-    check_fails(call({"tokenize", "encode", "--tokenizer", small_run(), a, "-f", b}), 2, "-f");
-    check_fails(call({"eval", "--model", small_run(), folder.path("in/*.md")}), 3, "in/*.md: no file of text matches");
-    check_fails(call({"train", folder.path("none.txt"), "--out", folder.path("out")}), 3, "none.txt");
+    CHECK(encoded("--data", folder.path("in"), "--exclude b*") !=
+          encoded("--data", folder.path("in"), "--exclude c* --exclude *.log"));
+    check_fails(call("tokenize encode --tokenizer", small_run(), a, "-f", b), 2, "-f");
+    check_fails(call("eval --model", small_run(), folder.path("in/*.md")), 3, "in/*.md: no file of text matches");
+    check_fails(call("train", folder.path("none.txt"), "--out", folder.path("out")), 3, "none.txt");
     CHECK_FALSE(fs::exists(folder.path("out")));
 }
 
 TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "[cli]") {
     const ScratchFolder folder;
-    const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), ids = encoded({"-f", plain}),
+    const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), ids = encoded("-f", plain),
                       jsonl = folder.write("a.jsonl", "{\"t\": \"the quick fox\"}\n{\"t\": \"the lazy dog\\n\"}\n"),
                       csv = folder.write("a.csv.zst", zstd("id,t\n1,the quick fox\n2,\"the lazy dog\n\"\n"));
-    CHECK(encoded({"--data", jsonl, "--text-field", "t"}) == ids);
-    CHECK(encoded({csv, "--text-column", "t"}) == ids);
-    CHECK(encoded({folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))}) == ids);
-    CHECK(program({"tokenize", "encode", "--tokenizer", small_run(), "--data", "-", "--text-field", "t"}, "", jsonl)
-              .out == ids);
-    check_fails(call({"eval", "--model", small_run(), jsonl, "--text-field", "body"}), 3,
+    CHECK(encoded("--data", jsonl, "--text-field t") == ids);
+    CHECK(encoded(csv, "--text-column t") == ids);
+    CHECK(encoded(folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))) == ids);
+    CHECK(program(words("tokenize encode --tokenizer", small_run(), "--data - --text-field t"), "", jsonl).out == ids);
+    check_fails(call("eval --model", small_run(), jsonl, "--text-field body"), 3,
                 jsonl + ": line 1: there is no \"body\"");
     const std::string latin1 = folder.write("latin1.txt", "the caf\xE9\n");
-    check_fails(call({"tokenize", "train", latin1, "--vocab-size", "300", "--out", folder.path("t.json")}), 3,
+    check_fails(call("tokenize train", latin1, "--vocab-size 300 --out", folder.path("t.json")), 3,
                 "byte 7 is 0xE9, in line 1: convert it first, e.g. with iconv -t UTF-8, or have such bytes");
-    const Result lossy = succeeded(
-        program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")}));
-    CHECK_THAT(lossy.err, contains("replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1));
+    check_has(execute("tokenize train", latin1, "--lossy --vocab-size 260 --out", folder.path("t.json")).err,
+              "replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1);
 }
 
 TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[cli]") {
-    const ScratchFolder folder;
+    const TrainFolder folder;
     folder.write("in/a.txt", small_text());
     folder.write("in/b.log", "not this");
     folder.write("in/c.jsonl", "{\"t\": \"the caf\xE9 and more\"}\n");
-    const std::string out = folder.path("out");
-    succeeded(program(
-        Arguments{"train", folder.path("in"), "--out", out, "--exclude", "*.log", "--text-field", "t", "--lossy"} +
-        kSmall));
-    const std::string config = read_file(out + "/config.toml");
-    CHECK_THAT(config, contains("exclude = [ '*.log' ]", "text_field = 't'", "lossy = true"));
-    succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}));
+    execute("train", folder.path("in"), "--out", folder.out, "--exclude *.log --text-field t --lossy", kSmall);
+    check_has(read_file(folder.out + "/config.toml"), "exclude = [ '*.log' ]", "text_field = 't'", "lossy = true");
+    execute(folder.resume("--max-iters 25"));
     // only the text matters, not how it was found
     const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
-    const auto resume = [&](const std::string& data) {
-        return program({"train", data, "--text-field", "", "--out", out, "--resume", "auto", "--max-iters", "30"});
-    };
-    check_fails(resume(folder.path("in/a.txt")), 3, "it was trained on another text");
-    succeeded(resume(same));
+    const Arguments more = folder.resume("--text-field '' --max-iters 30");
+    check_fails(program(more + folder.path("in/a.txt")), 3, "it was trained on another text");
+    execute(more, same);
 }
 
 TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
     const ScratchFolder folder;
     const std::string packed = gzip(small_text());
+    const std::string sparse = folder.write("sparse.gz", packed);
+    fs::resize_file(sparse, std::uintmax_t{1} << 40);
     std::string bombs[2];
     for (int i = 0; i < 20; ++i) {
         const std::string part(16 << 20, 'x');
         bombs[0] += gzip(part);
         bombs[1] += zstd(part);
     }
-    const auto refused = [&](const std::string& path, const std::string& message) {
-        const Result r = program({"eval", "--model", small_run(), "--data", path});
+    const ScratchFolder other;
+    fs::create_symlink("loop.gz", folder.path("loop.gz"));
+    for (const auto& [path, message] : std::vector<std::pair<std::string, std::string>>{
+             {folder.write("bomb.gz", bombs[0]), "bomb.gz: it grows to more than 500 times its size"},
+             {folder.write("bomb.zst", bombs[1]), "bomb.zst: it grows to more than 500 times its size"},
+             {folder.write("zeros.zst", zstd(std::string(16 << 20, '\0'))), "zeros.zst: this is a binary file"},
+             {folder.write("cut.gz", packed.substr(0, packed.size() - 1)), "cut.gz: it ends early"},
+             {folder.write("late.gz", packed + gzip(std::string("ELF\0", 4))), "a binary file, byte 1218 is NUL"},
+             {folder.write("window.zst", "\x28\xB5\x2F\xFD" + std::string("\x00\xF8", 2) + std::string(100, 'x')),
+              "window.zst: it is damaged"},
+             {sparse, "sparse.gz: it has holes"},
+             {"/dev/zero", "/dev/zero: it is a device"},
+             {other.write("program", read_file(kProgram)),  // without holes, which it may have
+              "this is a binary file, an ELF program: name a text file"},
+             {folder.path("loop.gz"), "Too many levels of symbolic links"}}) {
+        const Result r = program("eval --model", small_run(), "--data", path);
         check_fails(r, 3, message);
         if (!kSanitized) CHECK(r.peak_mb < 250);  // their allocators keep what is freed
-    };
-    refused(folder.write("bomb.gz", bombs[0]), "bomb.gz: it grows to more than 500 times its size");
-    refused(folder.write("bomb.zst", bombs[1]), "bomb.zst: it grows to more than 500 times its size");
-    refused(folder.write("zeros.zst", zstd(std::string(16 << 20, '\0'))), "zeros.zst: this is a binary file");
-    refused(folder.write("cut.gz", packed.substr(0, packed.size() - 1)), "cut.gz: it ends early");
-    refused(folder.write("late.gz", packed + gzip(std::string("ELF\0", 4))),
-            "late.gz: this is a binary file, byte 1218 is NUL");
-    refused(folder.write("window.zst", std::string("\x28\xB5\x2F\xFD\x00\xF8", 6) + std::string(100, 'x')),
-            "window.zst: it is damaged");
-    const std::string sparse = folder.write("sparse.gz", packed);
-    fs::resize_file(sparse, std::uintmax_t{1} << 40);
-    refused(sparse, "sparse.gz: it has holes");
-    refused("/dev/zero", "/dev/zero: it is a device");
-    const ScratchFolder other;
-    refused(other.write("program", read_file(kProgram)),  // without holes, which it may have
-            "this is a binary file, an ELF program: name a text file");
-    fs::create_symlink("loop.gz", folder.path("loop.gz"));
-    refused(folder.path("loop.gz"), "Too many levels of symbolic links");
+    }
     // none of them stops reading a folder
     REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
     folder.write("good.txt", "the fox");
-    const Result r = succeeded(program({"eval", "--model", small_run(), "--data", folder.path()}));
-    CHECK_THAT(r.err, contains("skipped 7 files: 3 binary, 4 damaged"));
+    check_has(execute("eval --model", small_run(), "--data", folder.path()).err,
+              "skipped 7 files: 3 binary, 4 damaged");
 }

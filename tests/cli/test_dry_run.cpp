@@ -34,30 +34,23 @@ double size_of(const fs::path& folder) {
 
 TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cli][slow]") {
     const ScratchFolder folder;
-    std::string letters;
-    while (letters.size() < 8'000) letters += small_text();
-    const std::string text = folder.write("text.txt", letters);
-    const Arguments common{"--recipe",     "nanogpt-cpu", "--n-head",       "4", "--max-iters", "2",
-                           "--eval-every", "1",           "--warmup-iters", "1", "--threads",   "1"};
+    const std::string text = folder.write("text.txt", repeated(small_text(), 8'000));
+    const Arguments common =
+        words("--recipe nanogpt-cpu --n-head 4 --max-iters 2 --eval-every 1 --warmup-iters 1 --threads 1");
     const auto sizes = [](const char* layers, const char* width, const char* context, const char* batch) {
-        return Arguments{"--n-layer", layers, "--n-embd", width, "--block-size", context, "--batch-size", batch};
+        return words("--n-layer", layers, "--n-embd", width, "--block-size", context, "--batch-size", batch);
     };
     for (const Arguments& flags :
-         {sizes("3", "384", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
-          sizes("8", "256", "128", "8") + Arguments{"--checkpoint-activations"},
-          sizes("4", "256", "256", "8") + Arguments{"--dropout", "0.2", "--val-fraction", "0"},
-          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "3", "--batch-size", "2",
-                    "--block-size", "64"}}) {
+         {sizes("3", "384", "64", "4") + "--arch nanochat --optimizer muon --ema 0.9",
+          sizes("8", "256", "128", "8") + "--checkpoint-activations",
+          sizes("4", "256", "256", "8") + "--dropout 0.2 --val-fraction 0",
+          words("--recipe fast --n-layer 6 --n-embd 384 --max-iters 3 --batch-size 2 --block-size 64")}) {
         const ScratchFolder place;
         const bool fast = flags[1] == "fast";
-        const Arguments train = Arguments{"train", "--data", text, "--out", place.path("out")} +
-                                (fast ? Arguments{"--threads", "1"} : common) + flags;
-        const Result plan = program(train + Arguments{"--dry-run"}), run = program(train);
-        INFO(plan.out << plan.err << run.err << run.peak_mb << " MB of memory, " << [&] {
-            std::string all;
-            for (const std::string& flag : flags) all += flag + " ";
-            return all;
-        }());
+        const Arguments train =
+            words("train --data", text, "--out", place.path("out")) + (fast ? words("--threads 1") : common) + flags;
+        const Result plan = program(train + "--dry-run"), run = program(train);
+        INFO(plan.out << plan.err << run.err << run.peak_mb << " MB of memory, " << flags[0] << ' ' << flags.back());
         REQUIRE((plan.code == 0 && run.code == 0));
         // Where the system allocates pages of 4 kB on first use, the plan includes spare room in buffers that is never
         // used.
@@ -68,41 +61,35 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
     }
 }
 
-TEST_CASE("plan: --dry-run and the run count the same characters and tokens of several files", "[cli]") {
-    const ScratchFolder folder;
-    const std::string first = folder.write("a.txt", "aba ab"), second = folder.write("b.txt", "ba bab");  // no line end
-    const Arguments train = Arguments{"train",       "--data", first,   "--data",           second,
-                                      "--tokenizer", "char",   "--out", folder.path("out"), "--json"} +
-                            small({"--block-size", "4", "--val-fraction", "0", "--max-iters", "1"});
-    const auto planned = json_lines(call(train + Arguments{"--dry-run"})).at(0), run = json_lines(program(train)).at(0);
-    for (const char* key : {"vocab_size", "tokens", "parameters"}) CHECK(planned[key] == run[key]);
-    CHECK(planned["vocab_size"] == 4);
-}
-
-TEST_CASE("plan: --dry-run opens the tokenizer as the run does, with the marks of conversations", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), tokenizer = folder.path("tokenizer.json");
-    succeeded(program({"tokenize", "train", "--data", text, "--vocab-size", "270", "--out", tokenizer}));
-    const Arguments train = Arguments{"train", "--out", folder.path("out"), "--json"} +
-                            small({"--tokenizer", tokenizer, "--chat-template", "chatml", "--max-iters", "1"});
-    const Arguments on_text = train + Arguments{"--data", text};
-    const auto planned = json_lines(call(on_text + Arguments{"--dry-run"})).at(0),
-               run = json_lines(program(on_text)).at(0);
-    for (const char* key : {"vocab_size", "tokens", "parameters"}) CHECK(planned[key] == run[key]);
-    CHECK(planned["vocab_size"] == 272);
+TEST_CASE("plan: --dry-run counts characters and tokens, opens the tokenizer and adds marks as the run does", "[cli]") {
+    const TrainFolder folder;
+    const std::string first = folder.write("a.txt", "aba ab"), second = folder.write("b.txt", "ba bab"),  // no line end
+        tokenizer = folder.path("tokenizer.json");
+    execute("tokenize train --data", folder.text, "--vocab-size 270 --out", tokenizer);
+    const auto check_alike = [&](const Arguments& flags, int vocabulary) {
+        const Arguments train = words("train --json --out", folder.out, flags);
+        const auto planned = json_lines(call(train + "--dry-run")).at(0), run = json_lines(program(train)).at(0);
+        for (const char* key : {"vocab_size", "tokens", "parameters"}) CHECK(planned[key] == run[key]);
+        CHECK(planned["vocab_size"] == vocabulary);
+    };
+    check_alike(words("--data", first, "--data", second,
+                      small("--tokenizer char --block-size 4 --val-fraction 0 --max-iters 1")),
+                4);
+    check_alike(words("--overwrite --chat-template chatml --tokenizer", tokenizer, "--data", folder.text,
+                      small("--max-iters 1")),
+                272);
     const std::string chat = folder.write(
         "chat.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
-    const Arguments by_char = {"train", "--data", chat, "--tokenizer", "char", "--out", folder.path("none")};
-    check_fails(call(by_char + Arguments{"--dry-run"}), 3, "a character tokenizer has no tokens for the marks");
+    check_fails(call("train --dry-run --tokenizer char --data", chat), 3,
+                "a character tokenizer has no tokens for the marks");
 }
 
 TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {
-    const NewRun fresh;
-    const Arguments train =
-        fresh.train + Arguments{"--config", fresh.folder.write("big.toml", "n_layer = 1000000000\n"), "--threads", "1"};
-    const Result plan = succeeded(program(train + Arguments{"--dry-run"})), run = program(train);
+    const TrainFolder folder;
+    const Arguments train = folder.train("--threads 1 --config", folder.write("big.toml", "n_layer = 1000000000\n"));
+    const Result plan = execute(train + "--dry-run"), run = program(train);
     const std::string row = plan.out.substr(plan.out.find("\nmemory")), figure = row.substr(row.find("about "));
     check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and ");
-    CHECK_FALSE(fs::exists(fresh.out));
-    check_fails(call({"bench", "--preset", "tiny", "--batch", "100000000"}), 1, "out of memory: ");
+    CHECK_FALSE(fs::exists(folder.out));
+    check_fails(call("bench --preset tiny --batch 100000000"), 1, "out of memory: ");
 }

@@ -1,4 +1,6 @@
 // inkling export: a GGUF file, or a folder with the model alone.
+#include <tuple>
+
 #include "formats/safetensors/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/support/gguf.h"
@@ -9,6 +11,10 @@ namespace {
 
 const std::string kNanoChat = tests_path("reference/nanochat_tiny");
 
+std::string text_of(const std::string& model) {
+    return execute("generate --model", model, "-p hello -n 7 --temp 0").out;
+}
+
 }  // namespace
 
 TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
@@ -16,45 +22,37 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
     const std::string out = folder.path("m.gguf");
     std::uintmax_t last = 0;
     for (const char* type : {"q4_0", "q8_0", "f16", "bf16", "f32"}) {
-        const Result r =
-            succeeded(program({"export", "--model", small_run(), "--out", out, "--format", "gguf", "--type", type}));
+        const Result r = execute("export --model", small_run(), "--out", out, "--format gguf --type", type);
         CHECK(r.out.empty());
         const Gguf file(out);
         CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
         CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
         CHECK(fs::file_size(out) >= last);
-        CHECK_THAT(r.err, contains("wrote " + out + ": gguf, " + type + "\n"));
+        check_has(r.err, "wrote " + out + ": gguf, " + type + "\n");
         last = fs::file_size(out);
     }
     // f32 and gguf are the defaults
     const std::string by_name = read_file(out);
-    succeeded(program({"export", "--model", small_run() + "/", "--out", out}));
+    execute("export --model", small_run() + "/", "--out", out);
     CHECK(read_file(out) == by_name);
 }
 
 TEST_CASE("export: a folder with the model alone, in any precision, with the same text", "[cli]") {
     const ScratchFolder folder;
-    const auto text = [&](const std::string& model) {
-        return program({"generate", "--model", model, "-p", "hello", "-n", "7", "--temp", "0"}).out;
-    };
-    for (const std::string type : {"f32", "f16", "bf16"}) {
+    for (const auto& [type, stored, torch] : std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"f32", "F32", "float32"}, {"f16", "F16", "float16"}, {"bf16", "BF16", "bfloat16"}}) {
         const std::string out = folder.path(type);
-        const Result r =
-            succeeded(program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type}));
-        CHECK_THAT(r.err, contains("wrote " + out + ": hf, " + type + "\n"));
+        check_has(execute("export --model", kNanoChat, "--out", out, "--format hf --type", type).err,
+                  "wrote " + out + ": hf, " + type + "\n");
         CHECK(names_in(out) == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",
                                                         "tokenizer.json", "tokenizer_config.json"});
         const auto file = inkling::formats::SafetensorsFile::open(out + "/model.safetensors");
-        CHECK(dtype_name(file.info("lm_head.weight").dtype) == (type == "f32"   ? "F32"
-                                                                : type == "f16" ? "F16"
-                                                                                : "BF16"));
-        CHECK(json::parse(read_file(out + "/config.json"))["torch_dtype"] == (type == "f32"   ? "float32"
-                                                                              : type == "f16" ? "float16"
-                                                                                              : "bfloat16"));
-        if (type != "bf16") CHECK(text(out) == text(kNanoChat));
-        CHECK(text(out).size() == text(kNanoChat).size());
+        CHECK(dtype_name(file.info("lm_head.weight").dtype) == stored);
+        CHECK(json_in(out + "/config.json")["torch_dtype"] == torch);
+        if (type != "bf16") CHECK(text_of(out) == text_of(kNanoChat));
+        CHECK(text_of(out).size() == text_of(kNanoChat).size());
     }
-    succeeded(program({"export", "--model", small_run(), "--out", folder.path("a/"), "--format", "hf"}));
+    execute("export --model", small_run(), "--out", folder.path("a/"), "--format hf");
     CHECK(read_file(folder.path("a/model.safetensors")) == read_file(small_run() + "/best/model.safetensors"));
     CHECK_FALSE(fs::exists(folder.path("a/training_state.safetensors")));
 }
@@ -63,26 +61,23 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
     const ScratchFolder folder;
     const std::string capless = folder.path("capless");
     fs::copy(kNanoChat, capless);
-    auto config = json::parse(read_file(capless + "/config.json"));
+    auto config = json_in(capless + "/config.json");
     config["final_logit_softcapping"] = nullptr;
     folder.write("capless/config.json", config.dump());
-    const auto text = [&](const std::string& model) {
-        return program({"generate", "--model", model, "-p", "hello", "-n", "7", "--temp", "0"}).out;
-    };
     for (const std::string& model : {kNanoChat, capless}) {
         for (const std::string format : {"gguf", "hf-qwen3"}) {
             const std::string out = folder.path(format + (model == capless ? "-capless" : ""));
-            const Result r = succeeded(program({"export", "--model", model, "--out", out, "--format", format}));
+            const Result r = execute("export --model", model, "--out", out, "--format", format);
             const bool warned =
                 r.err.find("warning: this model caps its logits at 15, and a qwen3 cannot") != std::string::npos;
             CHECK(warned == (model == kNanoChat));
-            if (warned) CHECK_THAT(r.err, contains("--init-from " + model + " --softcap 0"));
+            if (warned) check_has(r.err, "--init-from " + model + " --softcap 0");
             if (format == "gguf") {
                 CHECK(Gguf(out).pairs["general.architecture"] == "qwen3");
             } else {
-                CHECK(json::parse(read_file(out + "/config.json"))["architectures"][0] == "Qwen3ForCausalLM");
-                CHECK(text(out) == text(model));
-                succeeded(program({"export", "--model", out, "--out", out + "2", "--format", "hf-qwen3"}));
+                CHECK(json_in(out + "/config.json")["architectures"][0] == "Qwen3ForCausalLM");
+                CHECK(text_of(out) == text_of(model));
+                execute("export --model", out, "--out", out + "2", "--format hf-qwen3");
                 CHECK(read_file(out + "/model.safetensors") == read_file(out + "2/model.safetensors"));
             }
         }
@@ -91,21 +86,19 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
 
 TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     const ScratchFolder folder;
-    const std::string out = folder.path("out");
-    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "hf-qwen3"}), 3,
-                "a gpt2 cannot be written as qwen3: nanochat can");
-    check_fails(call({"export", "--model", kNanoChat, "--out", out, "--format", "hf-qwen3", "--type", "q8_0"}), 2,
+    const Arguments run = words("export --model", small_run()), to = words("--out", folder.path("out"));
+    check_fails(call(run + to + "--format hf-qwen3"), 3, "a gpt2 cannot be written as qwen3: nanochat can");
+    check_fails(call("export --format hf-qwen3 --type q8_0 --model", kNanoChat, to), 2,
                 "--type for --format hf-qwen3 must be one of f32, f16, bf16, got 'q8_0'");
-    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
-    check_fails(call({"export", "--model", small_run(), "--out", out, "--type", "q3_0"}), 2, "q3_0");
-    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2, "q8_0");
-    check_fails(call({"export", "--model", folder.path("none"), "--out", out}), 3, "no such model folder");
-    check_fails(call({"export", "--model", small_run()}), 2, "--out");
-    check_fails(call({"export", "--model", small_run(), "--out", ""}), 2, "--out");
-    check_fails(call({"export", "--model", small_run(), "--out", folder.path("no/where/x.gguf")}), 1, "x.gguf");
+    check_fails(call(run + to + "--format onnx"), 2, "onnx");
+    check_fails(call(run + to + "--type q3_0"), 2, "q3_0");
+    check_fails(call(run + to + "--format hf --type q8_0"), 2, "q8_0");
+    check_fails(call("export --model", folder.path("none"), to), 3, "no such model folder");
+    check_fails(call(run), 2, "--out");
+    check_fails(call(run + "--out ''"), 2, "--out");
+    check_fails(call(run + "--out" + folder.path("no/where/x.gguf")), 1, "x.gguf");
     folder.write("kept/notes.txt", "mine");
-    check_fails(call({"export", "--model", small_run(), "--out", folder.path("kept"), "--format", "hf"}), 2,
-                "already exists");
+    check_fails(call(run + "--format hf --out" + folder.path("kept")), 2, "already exists");
     CHECK(read_file(folder.path("kept/notes.txt")) == "mine");
     CHECK(std::distance(fs::directory_iterator(folder.path("")), {}) == 1);
 }

@@ -9,13 +9,9 @@ using namespace inkling::testing;
 namespace {
 
 // Runs the program with variables for tests/preload/faulty_files.cpp.
-Result faulty(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& variables) {
-    setenv("LD_PRELOAD", kFaultyFiles, 1);
-    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-    const Result r = program(arguments);
-    unsetenv("LD_PRELOAD");
-    for (const auto& [name, value] : variables) unsetenv(name.c_str());
-    return r;
+Result faulty(const Arguments& arguments, Variables variables) {
+    variables.emplace_back("LD_PRELOAD", kFaultyFiles);
+    return program_with(variables, arguments);
 }
 
 // Makes each reading call fail in turn, alone or with all that follow. Calls `prepare` before each run, and
@@ -28,8 +24,7 @@ int check_failing_reads(const Arguments& arguments, const Prepare& prepare, cons
             prepare();
             const ScratchFolder folder;
             const std::string mark = folder.path("mark");
-            std::vector<std::pair<std::string, std::string>> variables = {{"INKLING_FAIL_READ", std::to_string(n)},
-                                                                          {"INKLING_FAILED_READ", mark}};
+            Variables variables = {{"INKLING_FAIL_READ", std::to_string(n)}, {"INKLING_FAILED_READ", mark}};
             if (after) variables.emplace_back("INKLING_FAIL_READS_AFTER", "1");
             const Result r = faulty(arguments, variables);
             if (!fs::exists(mark)) {
@@ -46,69 +41,59 @@ int check_failing_reads(const Arguments& arguments, const Prepare& prepare, cons
             ++ended;
             CHECK((r.code == 1 || r.code == 3));
             REQUIRE(r.err.size() > 2);
-            const std::size_t last = r.err.rfind('\n', r.err.size() - 2);
-            CHECK(r.err.substr(last == std::string::npos ? 0 : last + 1).starts_with("inkling: "));
+            CHECK(lines_of(r.err).back().starts_with("inkling: "));
         }
     }
     return ended;
 }
 
-std::string weights_of(const std::string& run) {
-    return inkling::formats::base64(inkling::formats::sha256(read_file(run + "/latest/model.safetensors")));
+std::string hash_of_weights(const std::string& run) {
+    return inkling::formats::base64(inkling::formats::sha256(weights_in(run)));
 }
 
 }  // namespace
 
 TEST_CASE("faulty files: any read may fail while a model is loaded and writes", "[cli]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");
-    const Arguments generate = {"generate", "--model",   small_run(), "-p",     "the", "-n",
-                                "5",        "--threads", "1",         "--seed", "1"};
+    const Arguments generate = words("generate --model", small_run(), "-p the -n 5 --threads 1 --seed 1");
     const std::string text = program(generate).out;
-    const int ended = check_failing_reads(
-        generate, [] {}, [&](const Result& r) { CHECK(r.out == text); });
-    CHECK(ended > 20);
+    CHECK(check_failing_reads(
+              generate, [] {}, [&](const Result& r) { CHECK(r.out == text); }) > 20);
 }
 
 TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if none had, or stays whole",
           "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), begun = folder.path("begun"),
-                      out = folder.path("out");
-    succeeded(program(Arguments{"train", "--data", text, "--out", begun} +
-                      small({"--max-iters", "10", "--eval-every", "5", "--schedule", "constant"})));
+    const TrainFolder folder;
+    const std::string begun = folder.path("begun");
+    execute("train --data", folder.text, "--out", begun, small("--max-iters 10 --eval-every 5 --schedule constant"));
     // with a rate that does not depend on the number of steps, so that it does not matter which checkpoint resumes
     const auto prepare = [&] {
-        fs::remove_all(out);
-        fs::copy(begun, out, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+        fs::remove_all(folder.out);
+        copy_run(begun, folder.out);
     };
-    const Arguments go_on = {"train", "--out", out, "--resume", "auto", "--max-iters", "15"};
+    const Arguments go_on = folder.resume("--max-iters 15");
     prepare();
-    succeeded(program(go_on));
-    const std::string expected = weights_of(out);
-    const int ended = check_failing_reads(go_on, prepare, [&](const Result&) { CHECK(weights_of(out) == expected); });
+    execute(go_on);
+    const std::string expected = hash_of_weights(folder.out);
+    const int ended =
+        check_failing_reads(go_on, prepare, [&](const Result&) { CHECK(hash_of_weights(folder.out) == expected); });
     CHECK(ended > 20);
-    for (const auto& entry : fs::recursive_directory_iterator(out))
+    for (const auto& entry : fs::recursive_directory_iterator(folder.out))
         CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
 }
 
 TEST_CASE("faulty files: what is read and written a byte at a time, or interrupted all the time, is the same",
           "[cli]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const auto run = [&](const std::string& out, const std::vector<std::pair<std::string, std::string>>& variables) {
-        const Arguments small_steps = Arguments{"train", "--data", text, "--out", folder.path(out)} +
-                                      small({"--max-iters", "4", "--eval-every", "2"});
-        Result r = faulty(small_steps, variables);
-        INFO(r.err);
-        CHECK(r.code == 0);
-        r = faulty({"train", "--out", folder.path(out), "--resume", "auto", "--max-iters", "6"}, variables);
-        INFO(r.err);
-        CHECK(r.code == 0);
-        r = faulty({"generate", "--model", folder.path(out), "-p", "the", "-n", "9", "--seed", "1"}, variables);
-        CHECK(r.code == 0);
-        return weights_of(folder.path(out)) + r.out;
+    const TrainFolder folder;
+    const auto run = [&](const std::string& name, const Variables& variables) {
+        const std::string out = folder.path(name);
+        succeeded(
+            faulty(words("train --data", folder.text, "--out", out, small("--max-iters 4 --eval-every 2")), variables));
+        succeeded(faulty(words("train --out", out, "--resume auto --max-iters 6"), variables));
+        const Result r = succeeded(faulty(words("generate --model", out, "-p the -n 9 --seed 1"), variables));
+        return weights_in(out) + r.out;
     };
     const std::string expected = run("plain", {});
     CHECK(run("short", {{"INKLING_SHORT_FILES", "1"}}) == expected);

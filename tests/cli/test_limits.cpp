@@ -41,59 +41,49 @@ void stack_limit() {
 }  // namespace
 
 TEST_CASE("limits: without threads to be had, one does the work, with the same bits and a warning", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
+    const TrainFolder folder;
     const auto train = [&](const char* out, void (*limit)()) {
-        return program(Arguments{"train", "--data", text, "--out", folder.path(out)} +
-                           small({"--threads", "2", "--n-embd", "64", "--batch-size", "64", "--block-size", "32",
-                                  "--max-iters", "3", "--eval-every", "0"}),
-                       "", "/dev/null", limit);
+        return program_with(
+            {},
+            words("train --data", folder.text, "--out", folder.path(out),
+                  small("--threads 2 --n-embd 64 --batch-size 64 --block-size 32 --max-iters 3 --eval-every 0")),
+            limit);
     };
     const Result limited = train("limited", no_threads);
-    if (limited.code == 125) {
-        SKIP_TEST("seccomp is not to be had here");
-    }
-    INFO(limited.err);
-    CHECK(limited.code == 0);
-    CHECK_THAT(limited.err, contains("warning: cannot start 2 threads: ", ": using 1\n", ", 1 thread, "));
-    const Result free = succeeded(train("free", nullptr));
-    CHECK(free.err.find("warning") == std::string::npos);
-    CHECK(read_file(folder.path("limited/latest/model.safetensors")) ==
-          read_file(folder.path("free/latest/model.safetensors")));
+    if (limited.code == 125) SKIP_TEST("seccomp is not to be had here");
+    check_has(succeeded(limited).err, "warning: cannot start 2 threads: ", ": using 1\n", ", 1 thread, ");
+    check_lacks(succeeded(train("free", nullptr)).err, "warning");
+    CHECK(weights_in(folder.path("limited")) == weights_in(folder.path("free")));
     for (const Arguments& command :
-         {Arguments{"generate", "--model", small_run(), "-p", "the", "-n", "5", "--threads", "2"},
-          Arguments{"eval", "--model", small_run(), "--data", text, "--threads", "2"},
-          Arguments{"gradcheck", "--filter", "softmax"},
-          Arguments{"export", "--model", small_run(), "--out", folder.path("a.gguf")}}) {
-        succeeded(program(command, "", "/dev/null", no_threads));
-        INFO(command[0]);
-    }
+         {words("generate --model", small_run(), "-p the -n 5 --threads 2"),
+          words("eval --model", small_run(), "--data", folder.text, "--threads 2"), words("gradcheck --filter softmax"),
+          words("export --model", small_run(), "--out", folder.path("a.gguf"))})
+        succeeded(program_with({}, command, no_threads));
 }
 
 TEST_CASE("limits: a small stack is made larger where that is allowed, and told where it is not",
           "[cli][unsanitized]") {
     if (kEmulated) SKIP_TEST("an emulator has a stack of its own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const Arguments train = Arguments{"train", "--data", text, "--out", folder.path("out"), "--overwrite"} +
-                            small({"--threads", "2", "--n-embd", "64", "--batch-size", "64", "--block-size", "32"});
-    succeeded(program(train, "", "/dev/null", stack_limit<32, 8192>));
-    succeeded(program(train, "", "/dev/null", stack_limit<1024, 1024>));
-    check_fails(program(train, "", "/dev/null", stack_limit<128, 128>), 1, "the stack limit is 128 kB");
-    check_fails(program(train, "", "/dev/null", stack_limit<32, 32>), 1, "the stack limit is 32 kB");
+    const TrainFolder folder;
+    const Arguments train =
+        folder.train("--overwrite", small("--threads 2 --n-embd 64 --batch-size 64 --block-size 32"));
+    succeeded(program_with({}, train, stack_limit<32, 8192>));
+    succeeded(program_with({}, train, stack_limit<1024, 1024>));
+    check_fails(program_with({}, train, stack_limit<128, 128>), 1, "the stack limit is 128 kB");
+    check_fails(program_with({}, train, stack_limit<32, 32>), 1, "the stack limit is 32 kB");
 }
 
 TEST_CASE("limits: a signal ends a run that is still reading its text", "[cli]") {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-        const ScratchFolder folder;
-        const std::string pipe = folder.path("pipe"), out = folder.path("out");
+        const TrainFolder folder;
+        const std::string pipe = folder.path("pipe");
         REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-        Process train(Arguments{"train", "--data", pipe, "--out", out} + kSmall);
+        Process train(words("train --data", pipe, "--out", folder.out, kSmall));
         const int writer = open(pipe.c_str(), O_WRONLY);  // once the program reads
         train.signal(number);
         const Result r = train.wait();
         CHECK((r.code == 128 + number && !r.killed));
         close(writer);
-        CHECK_FALSE(fs::exists(out));
+        CHECK_FALSE(fs::exists(folder.out));
     }
 }

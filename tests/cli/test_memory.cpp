@@ -10,19 +10,14 @@ constexpr std::size_t kProgram_mb = 60;  // the program itself, and what it read
 
 std::string one_letter() { return std::string(kMegabytes << 20, 'a'); }
 
-std::string words() {
-    std::string text;
-    while (text.size() < kMegabytes << 20) text += small_text();
-    return text;
-}
+std::string many_words() { return repeated(small_text(), kMegabytes << 20); }
 
 // A tokenizer trained on small_text, or with Llama 3's pattern.
 std::string tokenizer(const ScratchFolder& folder, bool split) {
     const std::string path = folder.path("tokenizer.json");
-    succeeded(program({"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300",
-                       "--out", path}));
+    execute("tokenize train --data", folder.write("small.txt", small_text()), "--vocab-size 300 --out", path);
     if (!split) return path;
-    auto j = json::parse(read_file(path));
+    auto j = json_in(path);
     const char* const pattern =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
     j["pre_tokenizer"] = {
@@ -39,9 +34,9 @@ TEST_CASE("memory: encoding takes twice the text and the ids at most", "[cli][sl
     for (const bool split : {false, true}) {
         for (const bool letters : {false, true}) {
             const ScratchFolder folder;
-            const std::string text = folder.write("text.txt", letters ? one_letter() : words());
+            const std::string text = folder.write("text.txt", letters ? one_letter() : many_words());
             const Result r = succeeded(program(
-                {"tokenize", "encode", "--tokenizer", tokenizer(folder, split), "-f", text}, folder.path("ids")));
+                words("tokenize encode --tokenizer", tokenizer(folder, split), "-f", text), folder.path("ids")));
             const std::string ids = read_file(folder.path("ids"));
             const std::size_t count = 1 + static_cast<std::size_t>(std::count(ids.begin(), ids.end(), ' '));
             INFO("split " << split << ", one letter " << letters << ", ids " << count);
@@ -52,22 +47,22 @@ TEST_CASE("memory: encoding takes twice the text and the ids at most", "[cli][sl
 
 TEST_CASE("memory: a long prompt takes twice its text at most, and counts whole", "[cli][slow]") {
     const ScratchFolder folder;
-    std::string text = words();
-    const Arguments generate = {"generate",      "--model", small_run(),        "-n",  "20",
-                                "--temperature", "0",       "--repeat-penalty", "1.5", "--json"};
-    const Result r = program(generate + Arguments{"-f", folder.write("text.txt", text)});
+    std::string text = many_words();
+    const Arguments generate =
+        words("generate --model", small_run(), "-n 20 --temperature 0 --repeat-penalty 1.5 --json");
+    const Result r = program(generate + words("-f", folder.write("text.txt", text)));
     const auto line = json_lines(r).at(0);
     CHECK(line["prompt_tokens"] == text.size());
     CHECK(r.peak_mb < 2 * kMegabytes + kProgram_mb);
     // the model sees only the end, but the penalty counts all tokens
     text = text.substr(text.size() - 5000);
-    CHECK(json_lines(program(generate + Arguments{"-f", folder.write("end.txt", text)})).at(0)["text"] == line["text"]);
+    CHECK(json_lines(program(generate + words("-f", folder.write("end.txt", text)))).at(0)["text"] == line["text"]);
 }
 
 TEST_CASE("memory: learning byte pairs from one letter makes no token of the whole text", "[cli][slow]") {
     const ScratchFolder folder;
-    const Result r = succeeded(program({"tokenize", "train", "--data", folder.write("text.txt", one_letter()),
-                                        "--vocab-size", "1000", "--out", folder.path("tokenizer.json")}));
+    const Result r = execute("tokenize train --data", folder.write("text.txt", one_letter()), "--vocab-size 1000 --out",
+                             folder.path("tokenizer.json"));
     CHECK(r.peak_mb < 8 * kMegabytes);
     CHECK(fs::file_size(folder.path("tokenizer.json")) < 1'000'000);
 }

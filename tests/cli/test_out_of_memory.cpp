@@ -16,14 +16,11 @@ struct Starved {
     Starved(const Arguments& arguments, long n, bool after) {
         const ScratchFolder folder;
         const std::string mark = folder.path("mark");
-        setenv("LD_PRELOAD", kFailAllocation, 1);
-        setenv("INKLING_FAIL_ALLOCATION", std::to_string(n).c_str(), 1);
-        setenv("INKLING_FAILED_ALLOCATION", mark.c_str(), 1);
-        if (after) setenv("INKLING_FAIL_ALLOCATIONS_AFTER", "1", 1);
-        result = program(arguments);
-        for (const char* name :
-             {"LD_PRELOAD", "INKLING_FAIL_ALLOCATION", "INKLING_FAILED_ALLOCATION", "INKLING_FAIL_ALLOCATIONS_AFTER"})
-            unsetenv(name);
+        Variables variables = {{"LD_PRELOAD", kFailAllocation},
+                               {"INKLING_FAIL_ALLOCATION", std::to_string(n)},
+                               {"INKLING_FAILED_ALLOCATION", mark}};
+        if (after) variables.emplace_back("INKLING_FAIL_ALLOCATIONS_AFTER", "1");
+        result = program_with(variables, arguments);
         failed = fs::exists(mark);
     }
 };
@@ -54,8 +51,8 @@ void check_starved(const Arguments& arguments, const Clean& clean) {
             const std::string line = "inkling: out of memory: ";
             const std::size_t at = run.result.err.find(line);
             CHECK(at != std::string::npos);
-            CHECK_THAT(run.result.err, contains(" were asked for, ", " are in use and "));
-            CHECK(run.result.err.find("terminate") == std::string::npos);
+            check_has(run.result.err, " were asked for, ", " are in use and ");
+            check_lacks(run.result.err, "terminate");
             CHECK(run.result.err.find('\n', at) == run.result.err.size() - 1);  // it is the last line
         }
     }
@@ -66,27 +63,27 @@ void check_starved(const Arguments& arguments, const Clean& clean) {
 
 TEST_CASE("out of memory: any allocation of a training run may fail", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
-    const ScratchFolder folder;
-    const std::string text = folder.write("text/text.txt", small_text()), out = folder.path("out");
-    const Arguments train = Arguments{"train", "--data", folder.path("text"), "--out", out, "--resume", "auto"} +
-                            small({"--max-iters", "3", "--eval-every", "1", "--sample-every", "1"});
-    check_starved(train, [&] { fs::remove_all(out); });
+    const TrainFolder folder;
+    folder.write("text/text.txt", small_text());
+    check_starved(words("train --data", folder.path("text"), "--out", folder.out, "--resume auto",
+                        small("--max-iters 3 --eval-every 1 --sample-every 1")),
+                  [&] { fs::remove_all(folder.out); });
 }
 
 TEST_CASE("out of memory: any allocation may fail while text is written", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
-    check_starved({"generate", "--model", small_run(), "-p", "the", "-n", "5", "--threads", "1"}, [] {});
+    check_starved(words("generate --model", small_run(), "-p the -n 5 --threads 1"), [] {});
 }
 
 TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
-    const NewRun run;
+    const TrainFolder folder;
     const auto limited = [] {
         const rlimit limit{rlim_t{600} << 20, rlim_t{600} << 20};
         setrlimit(RLIMIT_AS, &limit);
     };
-    const Result r =
-        program(run.train + small({"--batch-size", "4000", "--block-size", "512"}), "", "/dev/null", limited);
+    const Result r = program(folder.train(small("--batch-size 4000 --block-size 512")), "", "/dev/null", limited);
     CHECK(r.code == 1);
-    CHECK_THAT(r.err, contains("inkling: ", "out of memory: ", " MB") && !contains("terminate"));
+    check_has(r.err, "inkling: ", "out of memory: ", " MB");
+    check_lacks(r.err, "terminate");
 }

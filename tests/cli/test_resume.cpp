@@ -1,242 +1,208 @@
 // Resuming a run: changes are reported, and refused without --force; if the newest checkpoint is lost or damaged, the
 // one before takes its place.
+#include <fstream>
 #include <map>
-#include <set>
-#include <sstream>
+#include <regex>
 
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
 
-namespace {
-
-struct ResumedRun : CopiedRun {
-    Result resume(const Arguments& more, const std::string& steps = "22") const {
-        const bool other_text = std::find(more.begin(), more.end(), "--data") != more.end();
-        const Arguments data = other_text ? Arguments{} : Arguments{"--data", text};
-        return program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", steps} + data + more);
-    }
-};
-
-}  // namespace
-
 TEST_CASE("resume: another text is refused in one line, and taken with --force", "[cli]") {
-    const ResumedRun run;
-    const std::string other = run.folder.write("other.txt", small_text() + "the end");
-    check_fails(run.resume({"--data", other}), 3, "another text");
-    CHECK(run.latest() == "step-000020");
+    const CopiedRun run;
+    const Arguments resume = run.resume("--max-iters 22");
     std::string changed = small_text();
-    changed[700] = changed[700] == 'o' ? 'u' : 'o';
-    run.folder.write("text.txt", changed);  // one letter, in the same file
-    check_fails(run.resume({}), 3, "another text");
-    run.folder.write("text.txt", small_text() + "NEW LETTERS");
-    check_fails(run.resume({}), 3, "another text");
-    run.folder.write("text.txt", changed);
-    const Result forced = succeeded(run.resume({"--force"}));
-    CHECK_THAT(forced.err, contains("warning: ", "another text"));
+    changed[700] = changed[700] == 'o' ? 'u' : 'o';  // one letter
+    for (const std::string& other : {small_text() + "the end", small_text() + "NEW LETTERS", changed}) {
+        run.write("text.txt", other);
+        check_fails(program(resume), 3, "another text");
+    }
+    CHECK(run.latest() == "step-000020");
+    check_has(execute(resume, "--force").err, "warning: ", "another text");
     CHECK(run.latest() == "step-000022");
 }
 
 TEST_CASE("resume: other settings are refused in one line that names them, and taken with --force", "[cli]") {
-    const ResumedRun run;
-    check_fails(run.resume({"--learning-rate", "0.5"}), 3, "--learning-rate was 0.001, is 0.5");
-    const Result two = run.resume({"--seed", "7", "--batch-size", "8"});
+    const CopiedRun run;
+    check_fails(program(run.resume("--max-iters 22 --learning-rate 0.5")), 3, "--learning-rate was 0.001, is 0.5");
+    const Result two = program(run.resume("--max-iters 22 --seed 7 --batch-size 8"));
     check_fails(two, 3, "--seed was 1337, is 7");
-    CHECK_THAT(two.err, contains("--batch-size was 4, is 8", "--force"));
-    for (const Arguments& change :
-         {Arguments{"--val-fraction", "0.2"}, Arguments{"--dropout", "0.1"}, Arguments{"--sampler", "shuffle"},
-          Arguments{"--tokenizer", "bpe"}, Arguments{"--warmup-iters", "9"}})
-        check_fails(run.resume(change), 3, change[0] + " was ");
+    check_has(two.err, "--batch-size was 4, is 8", "--force");
+    for (const Arguments& change : {words("--val-fraction 0.2"), words("--dropout 0.1"), words("--sampler shuffle"),
+                                    words("--tokenizer bpe"), words("--warmup-iters 9")})
+        check_fails(program(run.resume("--max-iters 22", change)), 3, change[0] + " was ");
     CHECK(run.latest() == "step-000020");
     // and so are manual changes in the run's own config.toml
     const std::string config = read_file(run.out + "/config.toml");
-    std::string edited = config;
-    edited.replace(edited.find("beta1 = 0.9"), 11, "beta1 = 0.8");
-    run.folder.write("run/config.toml", edited);
-    check_fails(run.resume({}), 3, "--beta1 was 0.9, is 0.8");
-    run.folder.write("run/config.toml", config);
+    run.write("run/config.toml", std::regex_replace(config, std::regex("beta1 = 0.9"), "beta1 = 0.8"));
+    check_fails(program(run.resume("--max-iters 22")), 3, "--beta1 was 0.9, is 0.8");
+    run.write("run/config.toml", config);
     // the length of training and the intervals of output may change
-    succeeded(run.resume({"--threads", "2", "--eval-every", "3", "--log-every", "1", "--save-every", "1"}));
-    const Result forced = succeeded(run.resume({"--learning-rate", "0.5", "--force"}, "23"));
-    CHECK_THAT(forced.err, contains("warning: ", "--learning-rate was 0.001, is 0.5"));
+    execute(run.resume("--max-iters 22 --threads 2 --eval-every 3 --log-every 1 --save-every 1"));
+    check_has(execute(run.resume("--max-iters 23 --learning-rate 0.5 --force")).err,
+              "warning: ", "--learning-rate was 0.001, is 0.5");
     CHECK(run.latest() == "step-000023");
 }
 
 TEST_CASE("resume: another tokenizer file is refused", "[cli]") {
-    const NewRun run;
-    const std::string tokenizer = run.folder.path("t.json");
-    succeeded(program({"tokenize", "train", "--data", run.text, "--vocab-size", "280", "--out", tokenizer}));
-    succeeded(program(Arguments{"train", "--data", run.text, "--out", run.out, "--tokenizer", tokenizer} + kSmall));
-    const Arguments resume{"train", "--out", run.out, "--resume", "auto"};
-    succeeded(program({"tokenize", "train", "--data", run.text, "--vocab-size", "290", "--out", tokenizer}));
+    const TrainFolder folder;
+    const std::string tokenizer = folder.path("t.json");
+    execute("tokenize train --data", folder.text, "--vocab-size 280 --out", tokenizer);
+    execute(folder.train("--tokenizer", tokenizer, kSmall));
+    const Arguments resume = folder.resume();
+    execute("tokenize train --data", folder.text, "--vocab-size 290 --out", tokenizer);
     check_fails(call(resume), 3, "another tokenizer");
-    succeeded(program(resume + Arguments{"--force"}));
+    execute(resume + "--force");
     fs::remove(tokenizer);  // the checkpoint has its own
-    succeeded(program(resume + Arguments{"--max-iters", "22"}));
+    execute(resume + "--max-iters 22");
 }
 
 TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[cli]") {
-    const ResumedRun run;
-    const std::string moved = run.folder.path("moved");
+    const CopiedRun run;
+    const std::string moved = run.path("moved");
     fs::rename(run.out, moved);
-    succeeded(program({"train", "--resume", moved, "--data", run.text, "--max-iters", "21"}));
+    const Arguments resume = words("train --data", run.text, "--resume");
+    execute(resume, moved, "--max-iters 21");
     CHECK(fs::exists(moved + "/step-000021"));
     CHECK_FALSE(fs::exists(run.out));
     // going back removes later checkpoints, which belong to another history
-    const Result b =
-        succeeded(program({"train", "--resume", moved + "/step-000020", "--data", run.text, "--max-iters", "21"}));
-    CHECK_THAT(b.err, contains("going on from", "step 20"));
+    check_has(execute(resume, moved + "/step-000020", "--max-iters 21").err, "going on from", "step 20");
     // into another folder
-    const std::string other = run.folder.path("other");
-    succeeded(program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "22"}));
+    const std::string other = run.path("other");
+    execute(resume, moved, "--max-iters 22 --out", other);
     CHECK(fs::exists(other + "/step-000022"));
     CHECK_FALSE(fs::exists(moved + "/step-000022"));
-    check_fails(call({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
-                "already holds a run");
-    check_fails(call({"train", "--resume", run.folder.path("none"), "--data", run.text}), 3,
-                "none: there is no such run or checkpoint");
+    check_fails(call(resume + moved + "--max-iters 23 --out" + other), 2, "already holds a run");
+    check_fails(call(resume + run.path("none")), 3, "none: there is no such run or checkpoint");
 }
 
 TEST_CASE("resume: --out may come from a config file", "[cli]") {
-    const ResumedRun run;
-    const std::string config = run.folder.write("c.toml", "out = \"" + run.out + "\"\n");
-    succeeded(program(
-        {"train", "--config", config, "--resume", "auto", "--data", run.text, "--max-iters", "21", "--no-overwrite"}));
+    const CopiedRun run;
+    const std::string config = run.write("c.toml", "out = \"" + run.out + "\"\n");
+    execute("train --config", config, "--resume auto --data", run.text, "--max-iters 21 --no-overwrite");
     CHECK(run.latest() == "step-000021");
 }
 
-TEST_CASE("resume: --overwrite is not kept, and one that an older version kept does not replace a run", "[cli]") {
-    const NewRun fresh;
-    succeeded(program(Arguments{"train", "--data", fresh.text, "--out", fresh.out, "--overwrite"} + kSmall));
-    CHECK(read_file(fresh.out + "/config.toml").find("overwrite") == std::string::npos);
-    check_fails(call({"train", "--config", fresh.out + "/config.toml"}), 2, "already holds a run");
-    const CopiedRun run, other;  // a config.toml that an older version wrote with overwrite does not replace a run
-    const std::string config = run.folder.write("old.toml", "overwrite = true\n" + read_file(run.out + "/config.toml")),
-                      weights = read_file(run.out + "/latest/model.safetensors");
-    check_fails(call({"train", "--config", config, "--out", run.out, "--data", run.text, "--max-iters", "3"}), 2,
+TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", "[cli]") {
+    const TrainFolder folder;
+    execute(folder.train("--overwrite", kSmall));
+    CHECK(read_file(folder.out + "/config.toml").find("overwrite") == std::string::npos);
+    check_fails(call("train --config", folder.out + "/config.toml"), 2, "already holds a run");
+}
+
+TEST_CASE("resume: a config.toml that an older version wrote with overwrite does not replace a run", "[cli]") {
+    const CopiedRun run, other;
+    const std::string config = run.write("old.toml", "overwrite = true\n" + read_file(run.out + "/config.toml")),
+                      weights = weights_in(run.out);
+    check_fails(call("train --config", config, "--out", run.out, "--data", run.text, "--max-iters 3"), 2,
                 "already holds a run");
-    run.folder.write("run/config.toml", read_file(config));  // in the run itself: going on does not carry it along
-    check_fails(call({"train", "--resume", run.out, "--out", other.out, "--data", run.text}), 2, "already holds a run");
-    CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
+    run.write("run/config.toml", read_file(config));  // in the run itself: going on does not carry it along
+    check_fails(call("train --resume", run.out, "--out", other.out, "--data", run.text), 2, "already holds a run");
+    CHECK(weights_in(run.out) == weights);
     CHECK(run.latest() == "step-000020");
 }
 
 TEST_CASE("resume: links that a killed save left behind are mended, also when nothing is left to do", "[cli]") {
     for (const char* steps : {"20", "22"}) {
-        const ResumedRun run;
+        const CopiedRun run;
         fs::remove(run.out + "/latest");
         fs::create_directory_symlink("step-000010", run.out + "/latest");
         const std::string best = fs::read_symlink(run.out + "/best");
         fs::remove(run.out + "/best");
         fs::create_directory_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
-        succeeded(run.resume({}, steps));
+        execute(run.resume("--max-iters", steps));
         CHECK(run.latest() == std::string("step-0000") + steps);
-        const double loss =
-            json::parse(program({"info", "--model", run.out + "/latest", "--json"}).out)["best_val_loss"];
-        CHECK(json::parse(program({"info", "--model", run.out, "--json"}).out)["best_val_loss"] == loss);
+        const double loss = json_of("info --model", run.out + "/latest")["best_val_loss"];
+        CHECK(json_of("info --model", run.out)["best_val_loss"] == loss);
         if (std::string(steps) == "20") CHECK(fs::read_symlink(run.out + "/best") == best);
     }
 }
 
 TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {
-    const ResumedRun run;
-    const std::string weights = read_file(run.out + "/step-000020/model.safetensors");
+    const CopiedRun run;
+    const std::string weights = weights_in(run.out);
     const std::string command = std::string("ulimit -f 24; exec ") + kProgram + " train --out '" + run.out +
-                                "' --resume auto --data '" + run.text + "' --max-iters 30 2> '" +
-                                run.folder.path("err") + "'";  // in units of 512 bytes
+                                "' --resume auto --data '" + run.text + "' --max-iters 30 2> '" + run.path("err") +
+                                "'";  // in units of 512 bytes
     const int status = std::system(("sh -c \"" + command + "\"").c_str());
-    const std::string said = read_file(run.folder.path("err"));
+    const std::string said = read_file(run.path("err"));
     INFO(said);
     CHECK(WEXITSTATUS(status) == 1);
-    CHECK_THAT(said, contains("inkling: cannot write ", "File too large",
-                              "step-000020 is intact: continue from it with --resume auto"));
+    check_has(said, "inkling: cannot write ", "File too large",
+              "step-000020 is intact: continue from it with --resume auto");
     CHECK(run.latest() == "step-000020");
-    CHECK(read_file(run.out + "/step-000020/model.safetensors") == weights);
-    for (const auto& entry : fs::directory_iterator(run.out))
-        CHECK_FALSE(entry.path().filename().string().starts_with("."));
-    succeeded(run.resume({}, "30"));
+    CHECK(weights_in(run.out) == weights);
+    for (const std::string& name : names_in(run.out)) CHECK_FALSE(name.starts_with("."));
+    execute(run.resume("--max-iters 30"));
     CHECK(run.latest() == "step-000030");
 }
 
 TEST_CASE("resume: a run that was killed before its first checkpoint begins anew", "[cli]") {
-    const NewRun run;
-    run.folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
-    run.folder.write("out/config.toml", "n_layer = 7\n");
-    run.folder.write("out/notes.txt", "mine");
-    const Arguments train = run.train + kSmall;
+    const TrainFolder folder;
+    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
+    folder.write("out/config.toml", "n_layer = 7\n");
+    folder.write("out/notes.txt", "mine");
+    const Arguments train = folder.train(kSmall);
     check_fails(call(train), 2, "already holds a run");
-    succeeded(program(train + Arguments{"--resume", "auto"}));
-    CHECK(read_file(run.out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
-    CHECK(read_file(run.out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
-    CHECK(read_file(run.out + "/notes.txt") == "mine");
+    execute(train + "--resume auto");
+    CHECK(weights_in(folder.out) == weights_in(small_run()));
+    CHECK(read_file(folder.out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
+    CHECK(read_file(folder.out + "/notes.txt") == "mine");
 }
 
 TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
-    const ScratchFolder folder;
-    std::string large;
-    while (large.size() < (65 << 20)) large += small_text();
-    const std::string text = folder.write("text.txt", large), out = folder.path("out");
-    const Arguments train = Arguments{"train", "--data", text, "--out", out} + small({"--eval-iters", "1"});
-    const Result first = succeeded(program(train));
-    CHECK_THAT(first.err, contains("text to tokens: "));
+    const TrainFolder folder;
+    folder.write("text.txt", repeated(small_text(), 65 << 20));
+    check_has(execute(folder.train(small("--eval-iters 1"))).err, "text to tokens: ");
     std::string ids;
-    for (const auto& entry : fs::directory_iterator(out))
-        if (entry.path().filename().string().starts_with("tokens-")) ids = entry.path();
+    for (const std::string& name : names_in(folder.out))
+        if (name.starts_with("tokens-")) ids = folder.out + "/" + name;
     REQUIRE_FALSE(ids.empty());
     const auto written = fs::last_write_time(ids);
-    const Arguments resume{"train", "--out", out, "--resume", "auto", "--max-iters"};
-    const Result second = succeeded(program(resume + Arguments{"22"}));
+    check_lacks(execute(folder.resume("--max-iters 22")).err, "text to tokens");
     CHECK(fs::last_write_time(ids) == written);
-    CHECK(second.err.find("text to tokens") == std::string::npos);
     std::fstream(ids, std::ios::in | std::ios::out | std::ios::binary).seekp(1000) << "damage";
-    const Result third = succeeded(program(resume + Arguments{"24"}));
+    check_has(execute(folder.resume("--max-iters 24")).err, "text to tokens");
     CHECK(fs::last_write_time(ids) != written);
-    CHECK_THAT(third.err, contains("text to tokens"));
 }
 
 TEST_CASE("resume: more steps or more time stretch the plan, in one line, and the learning rate rises again", "[cli]") {
-    const ResumedRun run;  // 20 steps, which have decayed to --min-lr
-    const Result r = succeeded(run.resume({}, "60"));
-    CHECK_THAT(r.err, contains("step 20: 60 steps, 20 before; the learning rate rises again to "));
-    const std::string config = read_file(run.out + "/config.toml");
-    CHECK_THAT(config, contains("max_iters = 60\n", "replan_step = [ 20 ]\n", "planned_iters = [ 20 ]\n"));
+    const CopiedRun run;  // 20 steps, which have decayed to --min-lr
+    check_has(execute(run.resume("--max-iters 60")).err,
+              "step 20: 60 steps, 20 before; the learning rate rises again to ");
+    check_has(read_file(run.out + "/config.toml"), "max_iters = 60\n", "replan_step = [ 20 ]\n",
+              "planned_iters = [ 20 ]\n");
     const auto rates = [&] {
         std::map<std::size_t, double> rate;
-        std::istringstream lines(read_file(run.out + "/metrics.jsonl"));
-        for (std::string line; std::getline(lines, line);) {
-            const auto m = json::parse(line);
-            rate[m["step"]] = m["lr"];
-        }
+        for (const auto& line : lines_in(run.out + "/metrics.jsonl")) rate[line["step"]] = line["lr"];
         return rate;
     };
     const auto first = rates();
     CHECK(first.at(30) > 2 * first.at(20));
     CHECK(first.at(60) < first.at(30));
     // killed after that, it resumes with the same plan: the rate does not rise again
-    const std::string weights = read_file(run.out + "/latest/model.safetensors");
+    const std::string weights = weights_in(run.out);
     fs::remove_all(run.out + "/step-000060");
-    succeeded(run.resume({}, "60"));
+    execute(run.resume("--max-iters 60"));
     CHECK(rates() == first);
-    CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
+    CHECK(weights_in(run.out) == weights);
     if (kEmulated) SKIP_TEST("an emulator takes longer for a step than the plan is for");
     // and for more time: 25 ms of it have passed
-    const NewRun fresh;
-    const Arguments train{"train", "--data", fresh.text, "--out", fresh.out, "--max-time"};
-    succeeded(program(train + Arguments{"0.2"}));
-    const Result more = succeeded(program(train + Arguments{"0.6s", "--resume", "auto"}));
-    CHECK(
-        (more.err.find("rises again") != std::string::npos || more.err.find("has not improved") != std::string::npos));
+    const TrainFolder folder;
+    const Arguments train = folder.train("--max-time");
+    execute(train + "0.2");
+    const std::string said = execute(train + "0.6s --resume auto").err;
+    CHECK((said.find("rises again") != std::string::npos || said.find("has not improved") != std::string::npos));
 }
 
 TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
-    const NewRun run;
+    const TrainFolder folder;
     for (const auto& [time, seconds] :
          {std::pair{"90", "90"}, {"90s", "90"}, {"5m", "300"}, {"1h30m", "5400"}, {"2d", "172800"}}) {
-        succeeded(program(Arguments{"train", "--data", run.text, "--out", run.out, "--overwrite", "--max-time", time} +
-                          small({"--max-iters", "1"})));
-        CHECK_THAT(read_file(run.out + "/config.toml"), contains(std::string("max_time = ") + seconds + "\n"));
+        execute(folder.train("--overwrite --max-time", time, small("--max-iters 1")));
+        check_has(read_file(folder.out + "/config.toml"), std::string("max_time = ") + seconds + "\n");
     }
     for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
-        check_fails(call({"train", "--dry-run", "--max-time", time}), 2, "--max-time");
+        check_fails(call("train --dry-run --max-time", time), 2, "--max-time");
 }

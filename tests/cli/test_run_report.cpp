@@ -1,125 +1,115 @@
 // inkling report, and train --serve, as users call them.
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "tests/cli/program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/page_data.h"
+#include "web/http/http.h"
 
 using namespace inkling::testing;
 
 namespace {
 
-Arguments training(const std::string& out, const std::string& data, const Arguments& changes = {}) {
-    return Arguments{"train", "--data", data, "--out", out} + small(Arguments{"--sample-every", "5"} + changes);
+// A run with samples, "mine".
+struct ReportedRun : TrainFolder {
+    ReportedRun() {
+        out = path("mine");
+        execute(train(small("--sample-every 5")));
+    }
+};
+
+template <class... Pieces>
+json report(const std::string& page, const Pieces&... runs) {
+    execute("report --out", page, runs...);
+    return page_data(read_file(page));
 }
 
-struct ReportedRun {
-    ScratchFolder folder;
-    std::string text = folder.write("text.txt", small_text()), path = folder.path("mine");
-    ReportedRun() { succeeded(program(training(path, text))); }
-    Result report(const Arguments& rest) const { return program(Arguments{"report"} + rest); }
-};
+const Arguments kEndlessSamples = small("--max-iters 100000000 --sample-every 5");
 
 }  // namespace
 
 TEST_CASE("report: a page holds the curves, samples, settings and heads of a run", "[cli]") {
     const ReportedRun run;
-    const std::string out = run.folder.path("report.html");
-    const Result r = succeeded(run.report({run.path, "--out", out}));
+    const std::string out = run.path("report.html");
+    const Result r = execute("report", run.out, "--out", out);
     CHECK(r.out.empty());
-    CHECK_THAT(r.err, contains("wrote " + out + ": 1 run"));
+    check_has(r.err, "wrote " + out + ": 1 run");
     const json page = page_data(read_file(out));
     REQUIRE(page["runs"].size() == 1);
     const json& shown = page["runs"][0];
-    const auto lines = json_lines(read_file(run.path + "/metrics.jsonl"));
+    const auto lines = lines_in(run.out + "/metrics.jsonl");
     REQUIRE(shown["metrics"]["step"].size() == lines.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
         CHECK(shown["metrics"]["step"][i] == lines[i]["step"].get<std::size_t>());
         CHECK(shown["metrics"]["loss"][i] == lines[i]["loss"].get<double>());
     }
     REQUIRE(shown["samples"].size() == 4);  // steps 5, 10, 15, and the best model's at the end
-    CHECK(shown["samples"][0]["step"] == 5);
-    CHECK(shown["settings"]["n_embd"] == 16);
-    CHECK(shown["model"]["n_layer"] == 1);
-    CHECK(shown["card"]["parameters"] == shown["model"]["parameters"]);
-    CHECK(shown["card"]["stop_reason"] == "max_iters");
+    check_holds(shown, "/samples/0/step", 5, "/settings/n_embd", 16, "/model/n_layer", 1, "/card/parameters",
+                shown["model"]["parameters"], "/card/stop_reason", "max_iters", "/tokenizer/kind", "char");
     CHECK(shown["card"]["peak_memory_bytes"].get<double>() > 1e6);
-    CHECK(shown["tokenizer"]["kind"] == "char");
-    CHECK(page["heads"]["heads"] == 2);
-    CHECK(page["defaults"]["n_embd"] == 128);
-
-    REQUIRE(run.report({run.path, "--out", out, "--prompt", "the fox"}).code == 0);
-    CHECK(page_data(read_file(out))["heads"]["tokens"].size() == 7);
+    check_holds(page, "/heads/heads", 2, "/defaults/n_embd", 128);
+    CHECK(report(out, run.out, "--prompt 'the fox'")["heads"]["tokens"].size() == 7);
 }
 
 TEST_CASE("report: several runs are compared, the best one first", "[cli]") {
     const ReportedRun run;
-    const std::string other = run.folder.path("other"), out = run.folder.path("x.html");
-    succeeded(program(training(other, run.text, {"--learning-rate", "0.00001"})));
-    succeeded(run.report({other, run.path, "--out", out}));
-    const json page = page_data(read_file(out));
+    const std::string other = run.path("other"), out = run.path("x.html");
+    execute(run.train(small("--learning-rate 0.00001"), "--out", other));
+    const json page = report(out, other, run.out);
     REQUIRE(page["runs"].size() == 2);
-    CHECK(page["runs"][0]["name"] == "mine");
-    CHECK(page["runs"][1]["name"] == "other");
-    for (const char* name : {"curve.svg", "curve.PNG"}) {
-        REQUIRE(run.report({other, run.path, "--out", run.folder.path(name)}).code == 0);
-        CHECK(read_file(run.folder.path(name)).substr(0, 4) == (name[6] == 's' ? "<svg" : "\x89PNG"));
+    check_holds(page["runs"], "/0/name", "mine", "/1/name", "other");
+    for (const auto& [name, begins] :
+         std::vector<std::pair<std::string, std::string>>{{"curve.svg", "<svg"}, {"curve.PNG", "\x89PNG"}}) {
+        execute("report", other, run.out, "--out", run.path(name));
+        CHECK(read_file(run.path(name)).starts_with(begins));
     }
     // two runs with the same name are distinguished
-    REQUIRE(run.report({run.path, run.path + "/", "--out", out}).code == 0);
-    const json twice = page_data(read_file(out));
+    const json twice = report(out, run.out, run.out + "/");
     CHECK(twice["runs"][0]["name"] != twice["runs"][1]["name"]);
 }
 
 TEST_CASE("report: a run without a checkpoint, of an older version or half written is shown as far as it goes",
           "[cli]") {
     const ReportedRun run;
-    const std::string out = run.folder.path("x.html");
-    for (const char* name : {"run.json", "samples.jsonl", "latest", "best"}) fs::remove(run.path + "/" + name);
-    for (const auto& checkpoint : {"step-000010", "step-000020"}) fs::remove_all(run.path + "/" + checkpoint);
-    std::FILE* const file = std::fopen((run.path + "/metrics.jsonl").c_str(), "a");
-    std::fputs("{\"step\": 21, \"lo", file);
-    std::fclose(file);
-    const Result r = succeeded(run.report({run.path, "--out", out}));
-    CHECK(r.err.find("warning") == std::string::npos);
+    for (const char* name : {"run.json", "samples.jsonl", "latest", "best", "step-000010", "step-000020"})
+        fs::remove_all(run.out + "/" + name);
+    run.write("mine/metrics.jsonl", read_file(run.out + "/metrics.jsonl") + "{\"step\": 21, \"lo");
+    const std::string out = run.path("x.html");
+    check_lacks(execute("report", run.out, "--out", out).err, "warning");
     const json page = page_data(read_file(out));
-    CHECK(page["heads"].is_null());
-    CHECK(page["runs"][0]["model"].is_null());
+    check_holds(page, "heads", nullptr, "/runs/0/model", nullptr);
     CHECK(page["runs"][0]["metrics"]["step"].back() == 20);
 }
 
 TEST_CASE("report: what cannot be shown is refused in one line, and nothing is written", "[cli]") {
     const ReportedRun run;
-    const std::string out = run.folder.path("x.html");
-    const auto fails = [&](const Arguments& rest, int code, const std::string& text) {
-        check_fails(run.report(rest), code, text);
+    const std::string out = run.path("x.html"), picture = run.path("x.svg");
+    const auto fails = [&](int code, const std::string& text, const auto&... rest) {
+        check_fails(program("report", rest...), code, text);
         CHECK_FALSE(fs::exists(out));
     };
-    fails({run.folder.path("none"), "--out", out}, 3, "none: there is no such folder");
-    fails({run.folder.path(""), "--out", out}, 3, "holds no run");
-    fails({run.text, "--out", out}, 3, "this is a file: the folder of a run is required");
-    fails({run.path}, 2, "--out");
-    fails({"--out", out}, 2, "");
-    fails({run.path, "--out", run.folder.path("x.pdf")}, 2, "FILE.html, FILE.svg or FILE.png");
-    fails({run.path, "--out", run.folder.path("x.svg"), "--prompt", "x"}, 2, "--prompt is for FILE.html");
-    fails({run.path, "--out", out, "--prompt", std::string(99, 'x')}, 3, "99 tokens");
-    fails({run.path, "--out", out, "--prompt", "\xff"}, 3, "UTF-8");
-    fails({run.path, "--out", run.folder.path("none/x.html")}, 1, "none/x.html");
-    inkling::formats::write_file_atomic(run.path + "/metrics.jsonl", "");
-    fails({run.path, "--out", out}, 3, "holds no step yet");
-    inkling::formats::write_file_atomic(run.path + "/metrics.jsonl", "{\"step\":1,\"loss\":null}\n");
-    fails({run.path, "--out", run.folder.path("x.svg")}, 3, "no loss of these runs can be drawn");
+    const Arguments page = words("--out", out), shown = words(run.out, page);
+    fails(3, "none: there is no such folder", run.path("none"), page);
+    fails(3, "holds no run", run.path(), page);
+    fails(3, "this is a file: the folder of a run is required", run.text, page);
+    fails(2, "--out", run.out);
+    fails(2, "", page);
+    fails(2, "FILE.html, FILE.svg or FILE.png", run.out, "--out", run.path("x.pdf"));
+    fails(2, "--prompt is for FILE.html", run.out, "--prompt x --out", picture);
+    fails(3, "99 tokens", shown, "--prompt", std::string(99, 'x'));
+    fails(3, "UTF-8", shown, "--prompt \xff");
+    fails(1, "none/x.html", run.out, "--out", run.path("none/x.html"));
+    run.write("mine/metrics.jsonl", "");
+    fails(3, "holds no step yet", shown);
+    run.write("mine/metrics.jsonl", "{\"step\":1,\"loss\":null}\n");
+    fails(3, "no loss of these runs can be drawn", run.out, "--out", picture);
 }
 
 TEST_CASE("train --serve: whatever a page asks for, the model is the same to the last bit", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const Arguments changes = {"--max-iters", "3000", "--eval-every", "1000", "--dropout",      "0.1",
-                               "--ema",       "0.99", "--log-every",  "500",  "--sample-every", "0"};
-    succeeded(program(training(folder.path("plain"), text, changes)));
+    const TrainFolder folder;
+    const Arguments train = folder.train(small("--max-iters 3000 --eval-every 1000 --log-every 500"),
+                                         "--dropout 0.1 --ema 0.99 --sample-every 0 --out");
+    execute(train, folder.path("plain"));
     const int port = free_port();
-    Process served(training(folder.path("served"), text, changes) + Arguments{"--serve", std::to_string(port)});
+    Process served(train + folder.path("served") + "--serve" + std::to_string(port));
     wait_for(port, "/");
     std::size_t samples = 0, heads = 0, steps = 0;
     for (;;) {
@@ -139,8 +129,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
         const Answer shown = try_ask(port, "POST", "/api/heads", R"({"prompt":"the fox"})");
         heads += shown.status == 200 && shown.json()["heads"]["heads"] == 2;
     }
-    const Result r = succeeded(served.wait());
-    CHECK_THAT(r.err, contains("see it learn: http://127.0.0.1:" + std::to_string(port) + "/"));
+    check_has(succeeded(served.wait()).err, "see it learn: http://127.0.0.1:" + std::to_string(port) + "/");
     CHECK(samples > 0);
     CHECK(heads > 0);
     CHECK(steps > 0);
@@ -151,56 +140,40 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
 }
 
 TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that saves", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
+    const TrainFolder folder;
     const int port = free_port();
-    Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
-                   Arguments{"--serve", "localhost:" + std::to_string(port)});
+    Process served(folder.train(kEndlessSamples, "--serve", "localhost:" + std::to_string(port)));
     wait_for(port, "/");
     const Answer page = get(port, "/");
     CHECK(page.status == 200);
-    CHECK_THAT(page.body, contains("/pages/run.js"));
-    CHECK_THAT(page.head, contains("script-src 'self'", "nosniff", "frame-ancestors 'none'"));
+    check_has(page.body, "/pages/run.js");
+    check_has(page.head, "script-src 'self'", "nosniff", "frame-ancestors 'none'");
     for (const char* part :
          {"/pages/run.js", "/pages/chart.js", "/pages/heads.js", "/pages/run.css", "/pages/icon.svg"})
         CHECK(get(port, part).status == 200);
-    CHECK(get(port, "/pages/../run").status == 404);
-    CHECK(get(port, "/api/nothing").status == 404);
+    for (const char* none : {"/pages/../run", "/api/nothing"}) CHECK(get(port, none).status == 404);
     CHECK(get(port, "/api/stop").status == 405);
-    CHECK(ask(port, "POST", "/api/sample", "[]").status == 400);
-    CHECK(ask(port, "POST", "/api/sample", R"({"prompt":7})").status == 400);
-    CHECK(ask(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
+    for (const char* bad : {"[]", R"({"prompt":7})"}) CHECK(ask(port, "POST", "/api/sample", bad).status == 400);
+    CHECK(post(port, "/api/heads", {{"prompt", std::string(99, 'x')}}).status == 400);
     CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
-    const Result r = ended_with(130, served.wait());  // as Ctrl-C
-    CHECK_THAT(r.err, contains("continue with --resume auto"));
-    CHECK(fs::exists(folder.path("run/latest/model.safetensors")));
+    check_has(ended_with(130, served.wait()).err, "continue with --resume auto");  // as Ctrl-C
+    CHECK(fs::exists(folder.out + "/latest/model.safetensors"));
 }
 
 TEST_CASE("train --serve: an address that cannot be had is said before anything is trained", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text()), out = folder.path("run");
+    const TrainFolder folder;
     for (const char* bad : {"x", "99999", "-1", ":80", "localhost:", "a:b:1", "127.0.0.1:8o"})
-        check_fails(call(training(out, text) + Arguments{std::string("--serve=") + bad}), 2, "--serve");
-    const int taken = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    REQUIRE(bind(taken, reinterpret_cast<sockaddr*>(&address), size) == 0);
-    REQUIRE(listen(taken, 1) == 0);
-    REQUIRE(getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-    const std::string port = std::to_string(ntohs(address.sin_port));
-    check_fails(program(training(out, text) + Arguments{"--serve", port}), 1, "127.0.0.1:" + port);
-    close(taken);
-    CHECK_FALSE(fs::exists(out));
+        check_fails(call(folder.train(kSmall, std::string("--serve=") + bad)), 2, "--serve");
+    const inkling::web::HttpServer taken({.port = 0});
+    const std::string port = std::to_string(taken.port());
+    check_fails(program(folder.train(kSmall, "--serve", port)), 1, "127.0.0.1:" + port);
+    CHECK_FALSE(fs::exists(folder.out));
 }
 
 TEST_CASE("train --serve: away from loopback a run can be watched and nothing else", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
+    const TrainFolder folder;
     const int port = free_port();
-    Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
-                   Arguments{"--serve", "0.0.0.0:" + std::to_string(port)});
+    Process served(folder.train(kEndlessSamples, "--serve", "0.0.0.0:" + std::to_string(port)));
     wait_for(port, "/");
     CHECK(get(port, "/").status == 200);
     CHECK(get(port, "/api/run").status == 200);

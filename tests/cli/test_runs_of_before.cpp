@@ -11,20 +11,19 @@ TEST_CASE("runs of before: evaluate, write and resume as they did", "[cli]") {
     const std::string runs = tests_path("reference/runs/"), text = runs + "text.txt";
     const ScratchFolder folder;
     const std::string out = folder.path("run");
-    fs::copy(runs + arch, out, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    copy_run(runs + arch, out);
 
-    const auto then = json::parse(read_file(runs + arch + ".eval.json"));
-    const auto now = json_lines(program({"eval", "--model", out, "--data", text, "--json"})).at(0);
+    const auto then = json_in(runs + arch + ".eval.json");
+    const auto now = json_of("eval --model", out, "--data", text);
     CHECK(now["tokens"].get<int>() == then["tokens"].get<int>());
     CHECK(now["loss"].get<double>() == Approx(then["loss"].get<double>()).epsilon(1e-6));
 
-    const Result written =
-        succeeded(program({"generate", "--model", out, "-p", "The ", "-n", "20", "--temperature", "0", "--no-prompt"}));
+    const Result written = execute("generate --model", out, "-p 'The ' -n 20 --temperature 0 --no-prompt");
     CHECK(written.out == read_file(runs + arch + ".greedy.txt"));
 
-    succeeded(program({"train", "--out", out, "--resume", "auto", "--data", text, "--max-iters", "40"}));
-    const auto before = json_lines(read_file(runs + arch + ".resumed.jsonl"));
-    const auto all = json_lines(read_file(out + "/metrics.jsonl"));
+    execute("train --out", out, "--resume auto --data", text, "--max-iters 40");
+    const auto before = lines_in(runs + arch + ".resumed.jsonl");
+    const auto all = lines_in(out + "/metrics.jsonl");
     REQUIRE(before.size() == 20);
     REQUIRE(all.size() == 40);
     for (std::size_t i = 0; i < before.size(); ++i) {  // another CPU rounds otherwise
@@ -33,6 +32,6 @@ TEST_CASE("runs of before: evaluate, write and resume as they did", "[cli]") {
         CHECK(all[20 + i]["loss"].get<double>() == Approx(before[i]["loss"].get<double>()).epsilon(1e-5));
         CHECK(all[20 + i]["grad_norm"].get<double>() == Approx(before[i]["grad_norm"].get<double>()).epsilon(1e-3));
     }
-    const auto config = json::parse(read_file(out + "/latest/config.json"));
+    const auto config = json_in(out + "/latest/config.json");
     if (arch == "nanochat") CHECK(config["final_logit_softcapping"] == 15);  // whatever recipes choose today
 }

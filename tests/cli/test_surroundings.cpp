@@ -6,8 +6,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <fstream>
-#include <map>
 
 #include "tests/cli/program.h"
 #include "tests/skip.h"
@@ -16,24 +14,23 @@ using namespace inkling::testing;
 
 namespace {
 
-using Variables = std::map<std::string, std::string>;
-
 // The weights after 50 steps, and the losses of all steps.
 std::string trained(const Variables& variables, const Arguments& flags = {}, void (*before)() = nullptr) {
-    const NewRun run;
-    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-    const Result r = program(run.train +
-                                 small({"--n-embd", "64", "--block-size", "32", "--max-iters", "50", "--eval-every",
-                                        "25", "--log-every", "1", "--dropout", "0.1", "--threads", "0"}) +
-                                 flags,
-                             "", "/dev/null", before);
-    for (const auto& [name, value] : variables) unsetenv(name.c_str());
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    std::string all = read_file(run.out + "/step-000050/model.safetensors");
-    for (const auto& line : json_lines(read_file(run.out + "/metrics.jsonl")))
+    const TrainFolder folder;
+    succeeded(
+        program_with(variables,
+                     folder.train(small("--n-embd 64 --block-size 32 --max-iters 50 --eval-every 25 --log-every 1 "
+                                        "--dropout 0.1 --threads 0"),
+                                  flags),
+                     before));
+    std::string all = weights_in(folder.out);
+    for (const auto& line : lines_in(folder.out + "/metrics.jsonl"))
         all += line["loss"].dump() + line["grad_norm"].dump();
     return all;
+}
+
+std::vector<Arguments> commands_of(const TrainFolder& folder) {
+    return {folder.resume("--max-iters 25"), words("generate --model", folder.out, "-p the -n 5 --threads 1")};
 }
 
 rlim_t max_memory = 0;
@@ -57,8 +54,8 @@ void check_ends_well(const Result& r) {
     if (r.code == 0) return;
     if (r.code == 127) return;  // the system's loader could not begin the program, and said why
     CHECK((r.code == 1 || r.code == 3));
-    const std::size_t last = r.err.rfind('\n', r.err.size() - 2);
-    const std::string line = r.err.substr(last == std::string::npos ? 0 : last + 1);
+    REQUIRE_FALSE(r.err.empty());
+    const std::string line = lines_of(r.err).back();
     CHECK(
         (line.starts_with("inkling: ") || line.starts_with("libgomp: ")));  // of threads, which ends the program itself
     CHECK(r.err.ends_with('\n'));
@@ -67,10 +64,10 @@ void check_ends_well(const Result& r) {
 }  // namespace
 
 TEST_CASE("surroundings: OpenMP's variables change no bit", "[cli]") {
-    const std::string expected = trained({}, {"--threads", "1"});
+    const std::string expected = trained({}, words("--threads 1"));
     for (const char* threads : {"1", "2", "3", "4", "7", "16"}) {
         INFO("OMP_NUM_THREADS " << threads);
-        CHECK(trained({{"OMP_NUM_THREADS", threads}}, {"--threads", threads}) == expected);
+        CHECK(trained({{"OMP_NUM_THREADS", threads}}, words("--threads", threads)) == expected);
     }
     for (const Variables& variables : {Variables{{"OMP_DYNAMIC", "true"}},
                                        {{"OMP_SCHEDULE", "dynamic,1"}},
@@ -81,31 +78,26 @@ TEST_CASE("surroundings: OpenMP's variables change no bit", "[cli]") {
                                        {{"OMP_WAIT_POLICY", "active"}},
                                        {{"OMP_STACKSIZE", "64k"}}}) {
         INFO(variables.begin()->first << " " << variables.begin()->second);
-        CHECK(trained(variables, {"--threads", "3"}) == expected);
+        CHECK(trained(variables, words("--threads 3")) == expected);
     }
 }
 
 TEST_CASE("surroundings: OpenMP's variables bound the default number of threads, which the plan says", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const auto threads = [&](const char* variable, const char* value, const Arguments& flags = {}) {
-        setenv(variable, value, 1);
-        const Result r = program(Arguments{"train", "--data", text, "--dry-run", "--json"} + small({}) + flags);
-        unsetenv(variable);
-        REQUIRE(r.code == 0);
-        return json_lines(r).at(0)["threads"].get<int>();
+    const TrainFolder folder;
+    const Arguments plan = folder.train("--dry-run --json", kSmall, "--threads");
+    const auto threads = [&](const Variables& variables, const char* flag = "0") {
+        return json_lines(program_with(variables, plan + flag)).at(0)["threads"].get<int>();
     };
-    const int all = threads("UNSET", "1", {"--threads", "0"});
-    CHECK(threads("OMP_NUM_THREADS", "1", {"--threads", "0"}) == 1);
-    CHECK(threads("OMP_NUM_THREADS", "1,2", {"--threads", "0"}) == 1);
-    CHECK(threads("OMP_NUM_THREADS", "1000", {"--threads", "0"}) == all);
-    CHECK(threads("OMP_NUM_THREADS", "1", {"--threads", "2"}) == 2);  // the flag goes before
-    CHECK(threads("OMP_THREAD_LIMIT", "1", {"--threads", "0"}) == 1);
-    CHECK(threads("OMP_THREAD_LIMIT", "2", {"--threads", "3"}) == 2);  // OpenMP starts no more
+    CHECK(threads({{"OMP_NUM_THREADS", "1"}}) == 1);
+    CHECK(threads({{"OMP_NUM_THREADS", "1,2"}}) == 1);
+    CHECK(threads({{"OMP_NUM_THREADS", "1000"}}) == threads({}));
+    CHECK(threads({{"OMP_NUM_THREADS", "1"}}, "2") == 2);  // the flag goes before
+    CHECK(threads({{"OMP_THREAD_LIMIT", "1"}}) == 1);
+    CHECK(threads({{"OMP_THREAD_LIMIT", "2"}}, "3") == 2);  // OpenMP starts no more
 }
 
 TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the same bits", "[cli][slow]") {
-    const std::string expected = trained({}, {"--threads", "1"});
+    const std::string expected = trained({}, words("--threads 1"));
     std::atomic<bool> stop = false;
     std::vector<std::thread> load;
     for (int i = 0; i < 2; ++i)
@@ -115,7 +107,7 @@ TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the sa
         });
     int same = 0;
     for (int i = 0; i < 20; ++i)
-        same += trained({}, {"--threads", std::to_string(i % 4 + 1)}, at_low_priority) == expected;
+        same += trained({}, words("--threads", std::to_string(i % 4 + 1)), at_low_priority) == expected;
     stop = true;
     for (std::thread& thread : load) thread.join();
     CHECK(same == 20);
@@ -123,76 +115,64 @@ TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the sa
 
 TEST_CASE("surroundings: any limit of memory ends with one line, and what was saved stays", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
-    const NewRun run;
-    succeeded(program(run.train + kSmall));
-    const std::string saved = read_file(run.out + "/step-000020/model.safetensors");
+    const TrainFolder folder;
+    execute(folder.train(kSmall));
+    const std::string saved = weights_in(folder.out);
     // With less memory than that, the system's loader ends the program before main(), or the initialization of
     // OpenSSL (3.5, in Debian 13), which the HTTP library loads, waits for itself forever.
     constexpr rlim_t step = rlim_t{256} << 10;
     max_memory = rlim_t{12} << 20;
     const auto begins = [] {
-        return Process({"5", kProgram, "--version"}, "", "/dev/null", limit_memory, "/usr/bin/timeout").wait().code ==
-               0;
+        const Arguments version = words("5", kProgram, "--version");
+        return Process(version, "", "/dev/null", limit_memory, "/usr/bin/timeout").wait().code == 0;
     };
     while (!begins()) REQUIRE((max_memory += step) < rlim_t{400} << 20);
     int out_of_memory = 0, done = 0;
     for (; done < 10; max_memory += step) {
         REQUIRE(max_memory < rlim_t{400} << 20);
-        const Result train = program({"train", "--out", run.out, "--resume", "auto", "--max-iters", "25"}, "",
-                                     "/dev/null", limit_memory);
-        const Result generate = program({"generate", "--model", run.out, "-p", "the", "-n", "5", "--threads", "1"}, "",
-                                        "/dev/null", limit_memory);
-        for (const Result& r : {train, generate}) {
+        for (const Arguments& command : commands_of(folder)) {
+            const Result r = program_with({}, command, limit_memory);
             INFO("limit " << (max_memory >> 10) << " KiB");
             check_ends_well(r);
             out_of_memory += r.err.find("inkling: out of memory: ") != std::string::npos;
             done += r.code == 0;
         }
-        if (fs::exists(run.out + "/step-000020")) CHECK(read_file(run.out + "/step-000020/model.safetensors") == saved);
+        if (fs::exists(folder.out + "/step-000020"))
+            CHECK(read_file(folder.out + "/step-000020/model.safetensors") == saved);
     }
-    succeeded(program({"verify", run.out}));
+    execute("verify", folder.out);
     CHECK(out_of_memory > 0);
 }
 
 TEST_CASE("surroundings: any limit of open files ends with one line, and what was saved stays", "[cli]") {
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators need files of their own");
-    const NewRun run;
-    succeeded(program(run.train + kSmall));
+    const TrainFolder folder;
+    execute(folder.train(kSmall));
     int ended = 0, done = 0;
     for (const auto limit : {file_limit<3>, file_limit<4>, file_limit<5>, file_limit<6>, file_limit<7>, file_limit<8>,
                              file_limit<9>, file_limit<10>, file_limit<20>}) {
-        const Result train =
-            program({"train", "--out", run.out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit);
-        const Result generate =
-            program({"generate", "--model", run.out, "-p", "the", "-n", "5", "--threads", "1"}, "", "/dev/null", limit);
-        for (const Result& r : {train, generate}) {
+        for (const Arguments& command : commands_of(folder)) {
+            const Result r = program_with({}, command, limit);
             check_ends_well(r);
             ++(r.code == 0 ? done : ended);
         }
-        succeeded(program({"verify", run.out}));
+        execute("verify", folder.out);
     }
     CHECK((ended >= 2 && done >= 2));
 }
 
 TEST_CASE("surroundings: a mapped text that another program cuts short ends with one line", "[cli]") {
-    const ScratchFolder folder;
-    const std::string big = folder.path("big.txt"), fifo = folder.path("fifo");
-    {
-        std::ofstream file(big);
-        std::string megabyte;
-        while (megabyte.size() < (1 << 20)) megabyte += small_text();
-        for (int i = 0; i < 65; ++i) file << megabyte;
-    }
+    const TrainFolder folder;
+    const std::string big = folder.write("big.txt", repeated(small_text(), 65 << 20)), fifo = folder.path("fifo");
     REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
     // the big text is mapped while the program waits for the FIFO
-    Process train(Arguments{"train", "--data", big, fifo, "--out", folder.path("out")} + kSmall);
+    Process train(words("train --data", big, fifo, "--out", folder.out, kSmall));
     const int to = open(fifo.c_str(), O_WRONLY);
     REQUIRE(to >= 0);
     REQUIRE(truncate(big.c_str(), 5000) == 0);
     const std::string text = small_text();
     REQUIRE(write(to, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     close(to);
-    const Result r = train.wait();
-    check_fails(r, 3, "a file was truncated while it was read: run the command again");
-    CHECK_FALSE(fs::exists(folder.path("out/latest")));
+    check_fails(train.wait(), 3, "a file was truncated while it was read: run the command again");
+    CHECK_FALSE(fs::exists(folder.out + "/latest"));
 }

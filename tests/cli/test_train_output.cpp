@@ -11,10 +11,6 @@ using namespace inkling::testing;
 
 namespace {
 
-Arguments train(const ScratchFolder& folder, const Arguments& flags) {
-    return Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + flags;
-}
-
 std::vector<ordered_json> of_event(const std::vector<ordered_json>& lines, const std::string& event) {
     std::vector<ordered_json> found;
     for (const ordered_json& line : lines)
@@ -25,24 +21,21 @@ std::vector<ordered_json> of_event(const std::vector<ordered_json>& lines, const
 }  // namespace
 
 TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each on stdout", "[cli]") {
-    const ScratchFolder folder;
-    const Result r =
-        program(train(folder, small({"--sample-every", "10", "--sample-prompt", "the fox"}) + Arguments{"--json"}));
+    const TrainFolder folder;
+    const Result r = program(folder.train(small("--sample-every 10 --sample-prompt 'the fox'"), "--json"));
     const auto lines = json_lines(r);
-    CHECK_THAT(r.err, contains("step 20/20"));  // the progress is where it was
+    check_has(r.err, "step 20/20");  // the progress is where it was
     REQUIRE(lines.size() > 8);
     CHECK(lines.front()["event"] == "plan");
     CHECK(lines.back()["event"] == "end");
 
     const ordered_json& plan = lines.front();
-    CHECK((plan["parameters"] == (29 + 8) * 16 + 12 * 256 + 3 * 16 && plan["vocab_size"] == 29));
-    CHECK((plan["tokens"] == small_text().size() && plan["steps"] == 20 && plan["tokens_per_step"] == 32));
-    CHECK((plan["threads"] == 1 && plan["seed"] == 1337));
-    CHECK((plan["settings"]["n_layer"] == 1 && plan["settings"]["optimizer"] == "adamw"));
-    CHECK(plan["settings"]["sample_prompt"] == ordered_json({"the fox"}));
+    check_holds(plan, "parameters", (29 + 8) * 16 + 12 * 256 + 3 * 16, "vocab_size", 29, "tokens", small_text().size(),
+                "steps", 20, "tokens_per_step", 32, "threads", 1, "seed", 1337, "/settings/n_layer", 1,
+                "/settings/optimizer", "adamw", "/settings/sample_prompt", ordered_json({"the fox"}));
 
     // the lines of steps are those of metrics.jsonl, which also has the hash of each checkpoint's weights
-    auto steps = of_event(lines, "step"), written = json_lines(read_file(folder.path("out/metrics.jsonl")));
+    auto steps = of_event(lines, "step"), written = lines_in(folder.path("out/metrics.jsonl"));
     for (ordered_json& step : steps) step.erase("event");
     for (const ordered_json& line : written) {
         const std::string checkpoint = folder.path(fmt::format("out/step-{:06}", line["step"].get<int>()));
@@ -55,8 +48,7 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
 
     const auto evaluations = of_event(lines, "evaluation");
     REQUIRE(evaluations.size() == 2);
-    CHECK((evaluations[0]["step"] == 10 && evaluations[1]["step"] == 20));
-    CHECK(evaluations[0]["best"] == true);
+    check_holds(evaluations, "/0/step", 10, "/1/step", 20, "/0/best", true);
     CHECK(std::abs(evaluations[0]["val_tokens"].get<double>() - static_cast<double>(small_text().size()) / 10) <= 1);
     CHECK(evaluations[0]["bits_per_byte"].get<double>() ==
           Approx(evaluations[0]["val_loss"].get<double>() / std::log(2.0)).epsilon(0.05));  // a byte per token
@@ -66,129 +58,121 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     REQUIRE(samples.size() == 2);
     for (const ordered_json& sample : samples)
         CHECK((sample["prompt"] == "the fox" && sample["text"].get<std::string>().size() == 200));
-    CHECK((samples[0]["step"] == 10 && samples[1]["step"] == 20));
+    check_holds(samples, "/0/step", 10, "/1/step", 20);
 
     const ordered_json& end = lines.back();
-    CHECK((end["step"] == 20 && end["reason"] == "max_iters" && end["seed"] == 1337));
-    CHECK(end["best_val_loss"] == std::min(evaluations[0]["val_loss"], evaluations[1]["val_loss"]));
-    CHECK(end["best_step"] == (evaluations[1]["best"] ? 20 : 10));
+    check_holds(end, "step", 20, "reason", "max_iters", "seed", 1337, "best_val_loss",
+                std::min(evaluations[0]["val_loss"], evaluations[1]["val_loss"]), "best_step",
+                (evaluations[1]["best"] ? 20 : 10));
     CHECK(end["best_bits_per_byte"].get<double>() > end["best_val_loss"].get<double>());
-    CHECK(end["model"] == folder.path("out"));
-    succeeded(program({"generate", "--model", end["model"], "-n", "1"}));
+    CHECK(end["model"] == folder.out);
+    execute("generate --model", folder.out, "-n 1");
 }
 
 TEST_CASE("train --json: a run that is interrupted, resumed or without validation says so", "[cli]") {
-    const ScratchFolder folder;
+    const TrainFolder folder;
     const std::string out = folder.path("lines");
-    const Arguments flags = train(folder, small({"--max-iters", "100000000", "--log-every", "1000000", "--val-fraction",
-                                                 "0", "--eval-every", "0"}) +
-                                              Arguments{"--json"});
+    const Arguments flags =
+        folder.train(small("--max-iters 100000000 --log-every 1000000 --val-fraction 0 --eval-every 0"), "--json");
     Process run(flags, out);
-    for (int i = 0; i < 30'000 && (!fs::exists(out) || fs::file_size(out) == 0); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    wait_for_file(out);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     run.signal(SIGINT);
     const Result r = ended_with(130, run.wait());
-    const auto lines = json_lines(read_file(out));
+    const auto lines = lines_in(out);
     const ordered_json& end = lines.back();
-    CHECK((end["event"] == "end" && end["reason"] == "interrupted"));
-    CHECK((end["best_step"] == 0 && end["best_val_loss"].is_null() && end["best_bits_per_byte"].is_null()));
+    check_holds(end, "event", "end", "reason", "interrupted", "best_step", 0, "best_val_loss", nullptr,
+                "best_bits_per_byte", nullptr);
     const auto steps = of_event(lines, "step");
     CHECK(steps.back()["step"] == end["step"]);  // the last one, whatever --log-every says
-    CHECK(json_lines(read_file(folder.path("out/metrics.jsonl"))).back()["step"] == end["step"]);
-    CHECK_THAT(r.err, contains("step " + end["step"].dump() + "/"));
+    CHECK(lines_in(folder.path("out/metrics.jsonl")).back()["step"] == end["step"]);
+    check_has(r.err, "step " + end["step"].dump() + "/");
 
-    const auto again = json_lines(program(flags + Arguments{"--resume", "auto", "--max-iters", end["step"].dump()}));
+    const auto again = json_lines(program(flags + words("--resume auto --max-iters", end["step"].dump())));
     CHECK(of_event(again, "step").empty());  // nothing to do
     CHECK(
         (again.front()["event"] == "plan" && again.back()["event"] == "end" && again.back()["reason"] == "max_iters"));
 }
 
 TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
-    const ScratchFolder folder;
-    const Result r = ended_with(1, program(train(folder, kSmall + Arguments{"--json"}), "/dev/full"));
-    CHECK_THAT(r.err, contains("inkling: stdout: cannot be written"));
+    const TrainFolder folder;
+    check_has(ended_with(1, program(folder.train(kSmall, "--json"), "/dev/full")).err,
+              "inkling: stdout: cannot be written");
     CHECK(fs::exists(folder.path("out/step-000020")));
-    CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
+    CHECK(program(folder.train("--dry-run --json"), "/dev/full").code == 1);
 }
 
-TEST_CASE("train: on a terminal, lines of --json are not mixed with progress, and the last step has one", "[cli]") {
-    const ScratchFolder folder;
-    Terminal t(train(folder, small({"--max-iters", "3"}) + Arguments{"--json"}));
+TEST_CASE("train --json: on a terminal the lines are not mixed with the progress", "[cli]") {
+    const TrainFolder folder;
+    Terminal t(folder.train(small("--max-iters 3"), "--json"));
     CHECK(t.wait() == 0);
-    std::istringstream lines(t.rest());
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_of(t.rest()))
         CHECK((line.starts_with("{\"event\":") && line.ends_with("}\r")));
-    const Arguments plain_flags =
-        train(folder, small({"--val-fraction", "0", "--log-every", "1000"}) + Arguments{"--overwrite"});
-    CHECK_THAT(program(plain_flags).err, contains("step 20/20  loss "));
-    Terminal plain(plain_flags);
-    CHECK(plain.wait() == 0);
-    const std::string shown = plain.rest();
+}
+
+TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {
+    const TrainFolder folder;
+    const auto plan = json_of(folder.train("--dry-run", kSmall));
+    check_holds(plan, "event", "plan", "vocab_size", 29, "steps", 20, "tokens", small_text().size(), "tokens_are_exact",
+                true, "/settings/n_embd", 16);
+    for (const char* key : {"epochs", "flops", "memory_bytes", "checkpoint_bytes", "seconds"}) CHECK(plan[key] > 0);
+    CHECK_FALSE(fs::exists(folder.out));
+}
+
+TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
+    const TrainFolder folder;
+    const Result r = execute(folder.train(small("--sample-every 5"), "--quiet"));
+    CHECK((r.out.empty() && r.err.empty()));
+    Terminal t(folder.train(kSmall, "--quiet --overwrite"));
+    CHECK(t.wait() == 0);
+    CHECK(t.rest().empty());
+    const Result warned = execute(folder.train(small("--learning-rate 2"), "--resume auto --force --quiet"));
+    CHECK(warned.err.starts_with("warning: "));
+    check_fails(call(folder.train(kSmall, "--quiet")), 2, "already holds a run");
+}
+
+TEST_CASE("train --sample-prompt: each is continued, and those that the model cannot read are refused first", "[cli]") {
+    const TrainFolder folder;
+    check_has(execute(folder.train(small("--sample-every 10"), "--sample-prompt 'the fox' --sample-prompt over")).err,
+              "--- a sample ---\nthe fox", "--- a sample ---\nover");
+    check_has(read_file(folder.path("out/config.toml")), "sample_prompt = [ 'the fox', 'over' ]");
+    const TrainFolder other;
+    check_fails(call(other.train(kSmall, "--quiet --sample-prompt \xFF")), 3, "--sample-prompt");
+    CHECK_FALSE(fs::exists(other.out));
+}
+
+TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
+    const TrainFolder folder;
+    const Arguments flags = folder.train(small("--val-fraction 0 --log-every 1000"), "--overwrite");
+    check_has(program(flags).err, "step 20/20  loss ");
+    Terminal t(flags);
+    CHECK(t.wait() == 0);
+    const std::string shown = t.rest();
     const std::size_t last = shown.rfind("step 20/20");
     REQUIRE(last != std::string::npos);
     CHECK(shown.substr(last, shown.find('\n', last) - last).find("\x1B[K") == std::string::npos);  // not wiped
 }
 
-TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {
-    const ScratchFolder folder;
-    const auto lines = json_lines(program(train(folder, kSmall + Arguments{"--dry-run", "--json"})));
-    REQUIRE(lines.size() == 1);
-    const ordered_json& plan = lines[0];
-    CHECK((plan["event"] == "plan" && plan["vocab_size"] == 29 && plan["steps"] == 20));
-    CHECK((plan["tokens"] == small_text().size() && plan["tokens_are_exact"] == true));
-    for (const char* key : {"epochs", "flops", "memory_bytes", "checkpoint_bytes", "seconds"}) CHECK(plan[key] > 0);
-    CHECK(plan["settings"]["n_embd"] == 16);
-    CHECK_FALSE(fs::exists(folder.path("out")));
-}
-
-TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
-    const ScratchFolder folder;
-    const Result r = succeeded(program(train(folder, small({"--sample-every", "5"}) + Arguments{"--quiet"})));
-    CHECK((r.out.empty() && r.err.empty()));
-    Terminal t(train(folder, kSmall + Arguments{"--quiet", "--overwrite"}));
-    CHECK(t.wait() == 0);
-    CHECK(t.rest().empty());
-    const Result warned = succeeded(
-        program(train(folder, small({"--learning-rate", "2"}) + Arguments{"--resume", "auto", "--force", "--quiet"})));
-    CHECK(warned.err.starts_with("warning: "));
-    check_fails(call(train(folder, kSmall + Arguments{"--quiet"})), 2, "already holds a run");
-}
-
-TEST_CASE("train --sample-prompt: each is continued, and those that the model cannot read are refused first", "[cli]") {
-    const ScratchFolder folder;
-    const Result r = succeeded(program(train(
-        folder, small({"--sample-every", "10"}) + Arguments{"--sample-prompt", "the fox", "--sample-prompt", "over"})));
-    CHECK_THAT(r.err, contains("--- a sample ---\nthe fox", "--- a sample ---\nover"));
-    CHECK_THAT(read_file(folder.path("out/config.toml")), contains("sample_prompt = [ 'the fox', 'over' ]"));
-    const ScratchFolder other;
-    check_fails(call(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
-    CHECK_FALSE(fs::exists(other.path("out")));
-}
-
 TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
-    const ScratchFolder folder;
-    const Arguments absurd = {"--learning-rate", "1e6", "--min-lr",    "1e6", "--warmup-iters", "0",
-                              "--grad-clip",     "0",   "--max-iters", "500"};
-    const Result r = ended_with(4, program(train(folder, small(absurd) + Arguments{"--json"})));
+    const TrainFolder folder;
+    const Arguments absurd = words("--learning-rate 1e6 --min-lr 1e6 --warmup-iters 0 --grad-clip 0 --max-iters 500");
+    const Result r = ended_with(4, program(folder.train(small(absurd), "--json")));
     const auto wrong = of_event(json_lines(r.out), "anomaly");
     REQUIRE(wrong.size() >= 5);
     const ordered_json& last = wrong.back();
-    CHECK((last["kind"] == "not_finite" && last["skipped"] == true && last["lr"] == 1e6));
+    check_holds(last, "kind", "not_finite", "skipped", true, "lr", 1e6);
     CHECK((last["loss"].is_null() || last["grad_norm"].is_null()));
-    CHECK_THAT(r.err,
-               contains("steps in a row were not finite, the last one step " + std::to_string(last["step"].get<int>()) +
-                        ": " + last["where"].get<std::string>() + ": lower --learning-rate"));
+    check_has(r.err, "steps in a row were not finite, the last one step " + std::to_string(last["step"].get<int>()) +
+                         ": " + last["where"].get<std::string>() + ": lower --learning-rate");
 
-    const Result low = program(
-        train(folder, small({"--max-iters", "90"}) + Arguments{"--overwrite", "--json", "--skip-spikes", "0.2"}));
+    const Result low = program(folder.train(small("--max-iters 90"), "--overwrite --json --skip-spikes 0.2"));
     const auto spikes = of_event(json_lines(low), "anomaly");
     REQUIRE_FALSE(spikes.empty());  // there are some by chance, so far below what is usual
     for (const ordered_json& spike : spikes) {
         CHECK((spike["kind"] == "spike" && spike["skipped"] == true && spike["step"] > 64));
         CHECK(std::max(spike["loss_z"].get<double>(), spike["grad_norm_z"].get<double>()) > 0.2);
     }
-    CHECK_THAT(low.err, contains(": a spike: ", " standard deviations above those before: the step is skipped"));
-    CHECK_THAT(read_file(folder.path("out/config.toml")), contains("skip_spikes = 0.2"));
-    check_fails(call(train(folder, small({"--skip-spikes", "-1"}))), 2, "--skip-spikes");
+    check_has(low.err, ": a spike: ", " standard deviations above those before: the step is skipped");
+    check_has(read_file(folder.path("out/config.toml")), "skip_spikes = 0.2");
+    check_fails(call(folder.train(small("--skip-spikes -1"))), 2, "--skip-spikes");
 }

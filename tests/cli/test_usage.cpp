@@ -3,128 +3,121 @@
 
 using namespace inkling::testing;
 
-TEST_CASE("command line: version", "[cli]") { CHECK_THAT(succeeded(call({"--version"})).out, contains("inkling 0.")); }
+TEST_CASE("command line: version", "[cli]") { check_has(succeeded(call("--version")).out, "inkling 0."); }
 
 TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
-    check_fails(call({"trian"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
-    check_fails(call({"trian", "--help"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
-    check_fails(call({"help", "trian"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
-    check_fails(call({"help", "tokenize", "decod"}), 2, "did you mean decode: see inkling tokenize --help");
-    check_fails(call({"nonsense"}), 2, "'nonsense' is not a command: one of train, generate, ");
-    check_fails(call({"--wrong"}), 2);
+    for (const Arguments& command : {words("trian"), words("trian --help"), words("help trian")})
+        check_fails(call(command), 2, "'trian' is not a command, did you mean train: see inkling --help");
+    check_fails(call("help tokenize decod"), 2, "did you mean decode: see inkling tokenize --help");
+    check_fails(call("nonsense"), 2, "'nonsense' is not a command: one of train, generate, ");
+    check_fails(call("--wrong"), 2);
     for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"})
-        check_fails(call({command, "--no-such-flag"}), 2);
-    check_fails(call({"generate"}), 2, "--model");
-    check_fails(call({"eval", "--model", "x"}), 2, "--data");
-    check_fails(call({"generate", "text.txt"}), 2, "unexpected argument 'text.txt': see inkling generate --help");
-    check_fails(call({"tokenize", "learn"}), 2, "'learn' is not a command: one of train, encode, decode");
+        check_fails(call(words(command, "--no-such-flag")), 2);
+    check_fails(call("generate"), 2, "--model");
+    check_fails(call("eval --model x"), 2, "--data");
+    check_fails(call("generate text.txt"), 2, "unexpected argument 'text.txt': see inkling generate --help");
+    check_fails(call("tokenize learn"), 2, "'learn' is not a command: one of train, encode, decode");
 }
 
 TEST_CASE("command line: a flag that is misspelt, or has no value, is named, and what was likely meant", "[cli]") {
-    const std::pair<std::string, std::string> misspelt[] = {
-        {"--n-layers", "--n-layer"},      {"--n_layers=3", "--n-layer"},
-        {"--dropot", "--dropout"},        {"--dat", "--data"},
-        {"--iters", "--max-iters"},       {"--lerning-rate", "--learning-rate"},
-        {"--learning", "--learning-rate"}};
-    for (const auto& [flag, meant] : misspelt)
-        check_fails(call({"train", flag, "3"}), 2, ", did you mean " + meant + ": see inkling train --help");
-    check_fails(call({"train", "--wrong", "3"}), 2, "unknown flag --wrong: see");
-    check_fails(call({"generate", "--modle", "x"}), 2, "did you mean --model");  // and not that --model is missing
-    check_fails(call({"tokenize", "train", "--vocabsize", "3"}), 2,
+    for (const auto& [flags, meant] :
+         std::vector<std::pair<Arguments, std::string>>{{words("--n-layers --n_layers=3"), "--n-layer"},
+                                                        {words("--dropot"), "--dropout"},
+                                                        {words("--dat"), "--data"},
+                                                        {words("--iters"), "--max-iters"},
+                                                        {words("--lerning-rate --learning"), "--learning-rate"}})
+        for (const std::string& flag : flags)
+            check_fails(call("train", flag, "3"), 2, ", did you mean " + meant + ": see inkling train --help");
+    check_fails(call("train --wrong 3"), 2, "unknown flag --wrong: see");
+    check_fails(call("generate --modle x"), 2, "did you mean --model");  // and not that --model is missing
+    check_fails(call("tokenize train --vocabsize 3"), 2,
                 "did you mean --vocab-size: see inkling tokenize train --help");
-    check_fails(call({"train", "--resume", "--out", "x"}), 2,
-                "--resume: a value is required, but the flag --out follows");
-    succeeded(program({"generate", "--model", small_run(), "-p", "the", "--stop", "--seed", "-n", "1"}));
+    check_fails(call("train --resume --out x"), 2, "--resume: a value is required, but the flag --out follows");
+    execute("generate --model", small_run(), "-p the --stop --seed -n 1");
 }
 
 TEST_CASE("command line: of a value that is misspelt, too, what was likely meant is said", "[cli]") {
-    for (const auto& [arguments, meant] : std::vector<std::pair<Arguments, std::string>>{
-             {{"train", "--optimizer", "mun"}, "muon"},
-             {{"train", "--schedule", "cosin"}, "cosine"},
-             {{"train", "--recipe", "nanogpt-cup"}, "nanogpt-cpu"},
-             {{"train", "--arch", "nanocaht"}, "nanochat"},
-             {{"generate", "--model", "x", "--precision", "bf15"}, "bf16"},
-             {{"export", "--model", "x", "--out", "y", "--format", "ggfu"}, "gguf"},
-             {{"export", "--model", "x", "--out", "y", "--type", "q8-0"}, "q8_0"},
-             {{"attention", "--model", "x", "--prompt", "y", "--format", "htlm"}, "html"},
-             {{"bench", "--preset", "micor"}, "micro"}})
-        check_fails(call(arguments), 2, ", did you mean " + meant);
+    for (const auto& [command, meant] :
+         std::vector<std::pair<Arguments, std::string>>{{words("train --optimizer mun"), "muon"},
+                                                        {words("train --schedule cosin"), "cosine"},
+                                                        {words("train --recipe nanogpt-cup"), "nanogpt-cpu"},
+                                                        {words("train --arch nanocaht"), "nanochat"},
+                                                        {words("generate --model x --precision bf15"), "bf16"},
+                                                        {words("export --model x --out y --format ggfu"), "gguf"},
+                                                        {words("export --model x --out y --type q8-0"), "q8_0"},
+                                                        {words("attention --model x --prompt y --format htlm"), "html"},
+                                                        {words("bench --preset micor"), "micro"}})
+        check_fails(call(command), 2, ", did you mean " + meant);
     const ScratchFolder folder;
-    check_fails(call({"train", "--config", folder.write("c.toml", "lerning_rate = 1\n")}), 3,
+    check_fails(call("train --config", folder.write("c.toml", "lerning_rate = 1\n")), 3,
                 "c.toml: unknown key 'lerning_rate', did you mean learning_rate");
 }
 
 TEST_CASE("command line: values that make no sense, with --out left alone", "[cli]") {
-    const NewRun run;
-    const auto train = [&](const Arguments& more) { return call(run.train + more); };
-    check_fails(train({"--n-embd", "10", "--n-head", "4"}), 2, "--n-embd must be divisible by --n-head, got 10 and 4");
+    const TrainFolder folder;
+    const auto train = [&](const auto&... more) { return call(folder.train(more...)); };
+    check_fails(train("--n-embd 10 --n-head 4"), 2, "--n-embd must be divisible by --n-head, got 10 and 4");
     for (const char* flag : {"--n-layer", "--n-head", "--n-embd", "--block-size", "--batch-size",
-                             "--gradient-accumulation-steps", "--log-every"}) {
-        INFO(flag);
+                             "--gradient-accumulation-steps", "--log-every"})
         for (const char* value : {"0", "-1", "1.5", "many", "", "1e9", "99999999999999999999"})
-            check_fails(train({flag, value}), 2, flag);
-    }
+            check_fails(train(flag, value), 2, flag);
     // TrainOptions::validate refuses each of these
-    for (const char* flag :
-         {"--learning-rate -1", "--learning-rate fast", "--weight-decay inf", "--seed -1", "--max-iters -1",
-          "--threads -1", "--threads 100000", "--arch mamba", "--schedule step", "--sampler best", "--recipe best"}) {
-        INFO(flag);
-        check_fails(train(words(flag)), 2, words(flag)[0]);
-    }
-    check_fails(train({"--out", ""}), 2, "--out");
-    CHECK_FALSE(fs::exists(run.out));
-    check_fails(call({"bench", "--preset", "huge"}), 2, "huge");
-    check_fails(call({"bench", "--seconds", "0"}), 2, "--seconds");
-    check_fails(call({"gradcheck", "--filter", "no such row"}), 2, "no such row");
-    check_fails(call({"generate", "--model", small_run(), "--temperature", "-1"}), 2, "--temperature");
-    check_fails(call({"generate", "--model", small_run(), "--max-tokens", "-1"}), 2, "--max-tokens");
-    check_fails(call({"generate", "--model", small_run(), "-p", "a", "-f", run.text}), 2);
+    for (const Arguments& flag :
+         {words("--learning-rate -1"), words("--learning-rate fast"), words("--weight-decay inf"), words("--seed -1"),
+          words("--max-iters -1"), words("--threads -1"), words("--threads 100000"), words("--arch mamba"),
+          words("--schedule step"), words("--sampler best"), words("--recipe best"), words("--out ''")})
+        check_fails(train(flag), 2, flag[0]);
+    CHECK_FALSE(fs::exists(folder.out));
+    check_fails(call("bench --preset huge"), 2, "huge");
+    check_fails(call("bench --seconds 0"), 2, "--seconds");
+    check_fails(call("gradcheck --filter 'no such row'"), 2, "no such row");
+    check_fails(call("generate --model", small_run(), "--temperature -1"), 2, "--temperature");
+    check_fails(call("generate --model", small_run(), "--max-tokens -1"), 2, "--max-tokens");
+    check_fails(call("generate --model", small_run(), "-p a -f", folder.text), 2);
 }
 
-TEST_CASE("command line: whole numbers are decimal, and flags may have underscores", "[cli]") {
-    const auto j = json_lines(program({"generate", "--model", small_run(), "-p", "the", "-n", "012", "--seed", "08",
-                                       "--top-k", "00", "--threads", "01", "--json"}))
-                       .at(0);
-    CHECK((j["tokens"] == 12 && j["seed"] == 8));
+TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "[cli]") {
+    check_holds(json_of("generate --model", small_run(), "-p the -n 012 --seed 08 --top-k 00 --threads 01"), "tokens",
+                12, "seed", 8);
+    const TrainFolder folder;
+    const Arguments train = folder.train("--dry-run");
+    check_holds(json_of(train, small("--max-iters 010 --batch-size 0010")), "steps", 10, "/settings/batch_size", 10);
+    check_fails(call(train + "--seed 0x8"), 2, "a whole number of at least 0 is required, got '0x8'");
+}
+
+TEST_CASE("command line: flags may have underscores", "[cli]") {
     const ScratchFolder folder;
-    const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--dry-run", "--json"};
-    const std::string plan = program(train + small({"--max-iters", "010", "--batch-size", "0010"})).out;
-    CHECK_THAT(plan, contains("\"steps\":10", "\"batch_size\":10"));
-    check_fails(call(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
-    const std::string text = folder.write("under_score.txt", small_text());  // flags may have underscores
-    succeeded(program({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2",
-                       "--n_embd", "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias",
-                       "--eval_every", "0"}));
+    const std::string text = folder.write("under_score.txt", small_text());
+    execute("train", "--data=" + text, "--out", folder.path("out_put"),
+            "--n_layer 1 --n_head=2 --n_embd 16 --block_size 8 --batch_size 4 --max_iters 3 --no_bias --eval_every 0");
     CHECK(fs::exists(folder.path("out_put/step-000003")));
-    check_fails(call({"train", "--n_layers", "3"}), 2);
+    check_fails(call("train --n_layers 3"), 2);
 }
 
 TEST_CASE("command line: of a flag that is given twice the last holds, where it may not be repeated", "[cli]") {
-    const Result r = program({"generate", "--model", "nowhere", "--model", small_run(), "-p", "a", "--prompt", "the",
-                              "-n", "9", "-n", "2", "--seed", "3", "--seed", "4", "--json"});
-    const auto j = json_lines(r).at(0);
-    CHECK((j["prompt_tokens"] == 3 && j["tokens"] == 2 && j["seed"] == 4));
-    const Arguments plan = {"train", "--dry-run", "--n-layer", "5", "--max-iters", "7"};
-    const Result last = succeeded(program(plan + Arguments{"--n-layer", "1", "--bias", "--no-bias", "--max-iters=3"}));
-    CHECK_THAT(last.out, contains(" 1 layer,", "3 of "));
-    check_fails(call(plan + Arguments{"--n-layer", "none", "--n-layer", "1"}), 2,
-                "--n-layer");  // each must make sense
+    const auto j =
+        json_of("generate --model nowhere --model", small_run(), "-p a --prompt the -n 9 -n 2 --seed 3 --seed 4");
+    check_holds(j, "prompt_tokens", 3, "tokens", 2, "seed", 4);
+    const Arguments plan = words("train --dry-run --n-layer 5 --max-iters 7");
+    check_has(execute(plan + "--n-layer 1 --bias --no-bias --max-iters=3").out, " 1 layer,", "3 of ");
+    check_fails(call(plan + "--n-layer none --n-layer 1"), 2, "--n-layer");  // each must make sense
 }
 
 TEST_CASE("command line: an existing run is not written over", "[cli]") {
-    const NewRun run;
-    succeeded(program(run.train + kSmall));
-    run.folder.write("out/notes.txt", "mine");
-    const std::string metrics = read_file(run.out + "/metrics.jsonl");
-    check_fails(call(run.train + kSmall), 2, "already holds a run");
-    CHECK(read_file(run.out + "/metrics.jsonl") == metrics);
-    succeeded(program(run.train + Arguments{"--overwrite"} + small({"--max-iters", "5"})));
-    CHECK(fs::exists(run.out + "/step-000005"));
-    CHECK_FALSE(fs::exists(run.out + "/step-000020"));
-    CHECK(read_file(run.out + "/notes.txt") == "mine");
+    const TrainFolder folder;
+    const Arguments train = folder.train(kSmall);
+    execute(train);
+    folder.write("out/notes.txt", "mine");
+    const std::string metrics = read_file(folder.out + "/metrics.jsonl");
+    check_fails(call(train), 2, "already holds a run");
+    CHECK(read_file(folder.out + "/metrics.jsonl") == metrics);
+    execute(folder.train("--overwrite", small("--max-iters 5")));
+    CHECK(fs::exists(folder.path("out/step-000005")));
+    CHECK_FALSE(fs::exists(folder.path("out/step-000020")));
+    CHECK(read_file(folder.path("out/notes.txt")) == "mine");
 }
 
 TEST_CASE("command line: help and version that cannot be written fail", "[cli]") {
-    for (const Arguments& command : {Arguments{"--help"}, Arguments{"train", "--help"}, Arguments{"--version"}})
+    for (const Arguments& command : {words("--help"), words("train --help"), words("--version")})
         check_fails(program(command, "/dev/full"), 1, "stdout: cannot be written: No space left on device");
 }

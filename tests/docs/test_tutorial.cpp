@@ -11,18 +11,11 @@ namespace {
 using Lines = std::vector<std::string>;
 const std::string kDocs = inkling::testing::tests_path("../docs/");
 
-Lines lines_of(const std::string& text) {
-    Lines lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-}
-
 // The fenced blocks of a page in one language.
 std::vector<Lines> blocks(const std::string& page, const std::string& language) {
     std::vector<Lines> found;
     bool inside = false, wanted = false;
-    for (const std::string& line : lines_of(read_file(kDocs + page + ".md"))) {
+    for (const std::string& line : inkling::testing::lines_of(read_file(kDocs + page + ".md"))) {
         if (line.starts_with("```")) {
             inside = !inside;
             wanted = inside && line == "```" + language;
@@ -42,8 +35,8 @@ TEST_CASE("tutorials: a page shows what its program prints", "[docs]") {
     for (const std::string& name : kPages) {
         Lines page;
         for (const Lines& block : blocks(name, "text")) page.insert(page.end(), block.begin(), block.end());
-        const Lines program =
-            lines_of(inkling::testing::printed_by(inkling::testing::kTutorials + ("/" + name + "_tutorial")));
+        const Lines program = inkling::testing::lines_of(
+            inkling::testing::printed_by(inkling::testing::kTutorials + ("/" + name + "_tutorial")));
         REQUIRE(page.size() > 50);
         for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
             INFO(name << ": line " << i + 1 << " of the output");

@@ -3,7 +3,7 @@
 // positions.
 #include <memory>
 
-#include "engine/ops/rotary.h"
+#include "engine/ops/attention/rotary.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"
