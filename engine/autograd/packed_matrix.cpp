@@ -53,11 +53,18 @@ void PackedMatrix::pack_q8(const RowOf& row_of) {
 PackedMatrix PackedMatrix::as(WeightType type) const {
     if (type == type_) return *this;
     if (type != WeightType::q8_0 || columns_ % kBlock != 0) return {unpacked(), type};
+    return q8_of_rows(rows_, columns_, [&](std::size_t r, float* row) { unpack_rows(r, r + 1, row); });
+}
+
+PackedMatrix PackedMatrix::q8_of_rows(std::size_t rows, std::size_t columns,
+                                      const std::function<void(std::size_t row, float* out)>& fill) {
+    check(columns % kBlock == 0, "PackedMatrix: columns that are a multiple of {} are required, got {}", kBlock,
+          columns);
     PackedMatrix result;
-    result.type_ = type, result.rows_ = rows_, result.columns_ = columns_;
-    result.pack_q8([&](std::size_t r, float* buffer) {
-        unpack_rows(r, r + 1, buffer);
-        return buffer;
+    result.type_ = WeightType::q8_0, result.rows_ = rows, result.columns_ = columns;
+    result.pack_q8([&](std::size_t r, float* row) {
+        fill(r, row);
+        return row;
     });
     return result;
 }

@@ -1,6 +1,7 @@
 #include "models/files/stored_weights.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "engine/base/check.h"
@@ -123,6 +124,31 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     return values;
 }
 
+// A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
+Tensor<float> read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
+    const std::string name = stored.name_of(p);
+    const std::size_t columns = p.shape[1], d = a.head_size();
+    const auto stored_row = [&, interleaved = stored.interleaved(p)](std::size_t r) {
+        const std::size_t i = r % d;
+        return interleaved ? r - i + i % (d / 2) * 2 + i / (d / 2) : r;
+    };
+    std::atomic<bool> finite = true;
+    const auto fill = [&](std::size_t r, float* row) {
+        if (stored.file.gguf()->read(name, stored_row(r) * columns, row, columns) > 0) finite = false;
+    };
+    auto matrix = std::make_shared<const PackedMatrix>(PackedMatrix::q8_of_rows(p.shape[0], columns, fill));
+    check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
+    stored.file.release(name);
+    return Tensor<float>(std::move(matrix));
+}
+
+bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
+    if (!stored.gguf() || storage.type != WeightType::q8_0 || !may_be_packed(p)) return false;
+    const std::size_t block = stored.file.gguf()->tensor(stored.name_of(p)).layout->block;
+    if (storage.inference && p.part == Part::token_table && block == 1) return false;  // its rows stay exact
+    return p.shape[1] % PackedMatrix::kBlock == 0 && p.shape[1] % block == 0;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec& p) {
@@ -150,7 +176,8 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
         const bool half = rounded || file.info(stored.name_of(p)).type == "BF16";
         model.set(
             p,
-            half && may_be_packed(p) && !trained
+            reads_q8(stored, p, storage) ? read_q8(stored, model.config, p)
+            : half && may_be_packed(p) && !trained
                 ? Tensor<float>(std::make_shared<const PackedMatrix>(read_values<BFloat16>(stored, model.config, p)))
                 : Tensor<float>(read_values<float>(stored, model.config, p), true),
             storage);
