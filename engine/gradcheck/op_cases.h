@@ -1,6 +1,6 @@
 // The table of op cases, for checks that hold for every op: `inkling gradcheck`, the tests of NaNs, undefined tensors,
-// anomalies and new memory (tests/engine/ops/test_every_op.cpp), and the comparison with PyTorch (test_reference.cpp). A
-// row names an op and its parameters, lists input shapes, and holds a function of the inputs:
+// anomalies and new memory (tests/engine/ops/test_every_op.cpp), and the comparison with PyTorch (test_reference.cpp).
+// A row names an op and its parameters, lists input shapes, and holds a function of the inputs:
 //   {"linear", {"3x4 17x4 17 | 4 3x4 3", Nan::products}, [](V x, V w, V bias) { return linear(x, w, bias); }},
 #pragma once
 
