@@ -72,26 +72,18 @@ const GgufTensor& GgufFile::tensor(const std::string& name) const {
     return found->second;
 }
 
-const GgufLayout& GgufFile::readable(const std::string& name, const GgufTensor& t) const {
+const GgufTensor& GgufFile::readable(const std::string& name) const {
+    const GgufTensor& t = tensor(name);
     check<BadInput>(t.layout->widen,
                     "{}: tensor \"{}\" is {}, which is not read: take a file of another type, or make it "
                     "one by llama-quantize --allow-requantize IN OUT Q8_0",
                     GgufValues::name(), shown_name(name), t.layout->name);
-    return *t.layout;
+    return t;
 }
-
-namespace {
-
-std::uint64_t not_finite(const float* x, std::size_t n) {
-    return static_cast<std::uint64_t>(std::count_if(x, x + n, [](float v) { return !std::isfinite(v); }));
-}
-
-}  // namespace
 
 template <class E>
 std::uint64_t GgufFile::read_as(const std::string& name, E* out, std::uint64_t count) const {
-    const GgufTensor& t = tensor(name);
-    const GgufLayout& layout = readable(name, t);
+    const GgufTensor& t = readable(name);
     check<BadInput>(t.count == count, "{}: tensor \"{}\" must hold {} numbers, got {}", GgufValues::name(),
                     shown_name(name), count, t.count);
     constexpr std::uint64_t kNumbers = 1 << 14;  // at a time: a multiple of each block
@@ -102,10 +94,10 @@ std::uint64_t GgufFile::read_as(const std::string& name, E* out, std::uint64_t c
             numbers = out + begin;
         else
             numbers = static_cast<float*>(thread_memory(n * sizeof(float)));
-        layout.widen(t.bytes.data() + begin / layout.block * layout.bytes, n / layout.block, numbers);
+        const std::uint64_t not_finite = t.widen(begin, numbers, n);
         if constexpr (std::is_same_v<E, BFloat16>)
             std::transform(numbers, numbers + n, out + begin, [](float x) { return round_to_bfloat16(x); });
-        return not_finite(numbers, n);
+        return not_finite;
     });
 }
 
@@ -115,16 +107,6 @@ std::uint64_t GgufFile::read(const std::string& name, float* out, std::uint64_t 
 
 std::uint64_t GgufFile::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
     return read_as(name, out, count);
-}
-
-std::uint64_t GgufFile::read(const std::string& name, std::uint64_t begin, float* out, std::uint64_t count) const {
-    const GgufTensor& t = tensor(name);
-    const GgufLayout& layout = readable(name, t);
-    check(begin % layout.block == 0 && count % layout.block == 0 && begin + count <= t.count,
-          "{}: whole blocks of {} numbers are required, got {} from {} on", shown_name(name), layout.block, count,
-          begin);
-    layout.widen(t.bytes.data() + begin / layout.block * layout.bytes, count / layout.block, out);
-    return not_finite(out, count);
 }
 
 void GgufFile::release(const std::string& name) const {

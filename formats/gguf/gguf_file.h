@@ -30,17 +30,15 @@ class GgufFile : public GgufValues {
 
     const std::map<std::string, GgufTensor>& tensors() const { return tensors_; }
     bool contains(const std::string& tensor) const { return tensors_.contains(tensor); }
-    const GgufTensor& tensor(const std::string& name) const;  // BadInput if missing
+    const GgufTensor& tensor(const std::string& name) const;    // BadInput if missing
+    const GgufTensor& readable(const std::string& name) const;  // BadInput for a type that cannot be read, too
     // Widens all `count` numbers; returns how many are not finite. BadInput for a type that cannot be read.
     std::uint64_t read(const std::string& tensor, float* out, std::uint64_t count) const;
     std::uint64_t read(const std::string& tensor, BFloat16* out, std::uint64_t count) const;  // rounded to nearest
-    // Widens `count` numbers from number `begin` on, both whole blocks, on this thread.
-    std::uint64_t read(const std::string& tensor, std::uint64_t begin, float* out, std::uint64_t count) const;
     // Frees the memory of a tensor's file pages; it may be read again.
     void release(const std::string& tensor) const;
 
   private:
-    const GgufLayout& readable(const std::string& name, const GgufTensor& tensor) const;  // BadInput if it is not
     template <class E>
     std::uint64_t read_as(const std::string& tensor, E* out, std::uint64_t count) const;
     void add_part(GgufHeader header, std::size_t part);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <tuple>
 
 #include "engine/base/check.h"
@@ -192,6 +193,11 @@ GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string&
         header.tensors.at(p.name).bytes = bytes.subspan(data + p.begin, p.bytes);
     }
     return header;
+}
+
+std::uint64_t GgufTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {
+    layout->widen(bytes.data() + begin / layout->block * layout->bytes, n / layout->block, out);
+    return static_cast<std::uint64_t>(std::count_if(out, out + n, [](float x) { return !std::isfinite(x); }));
 }
 
 }  // namespace inkling::formats

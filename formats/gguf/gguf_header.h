@@ -13,6 +13,10 @@ struct GgufTensor {
     std::uint64_t count = 1;                // numbers
     std::span<const std::byte> bytes = {};
     std::size_t part = 0;  // of the files that make up the model
+
+    // Widens `count` numbers from number `begin` on, both whole blocks, on this thread; returns how many are not
+    // finite.
+    std::uint64_t widen(std::uint64_t begin, float* out, std::uint64_t count) const;
 };
 
 struct GgufHeader {

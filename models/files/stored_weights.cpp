@@ -127,6 +127,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
 // A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
 Tensor<float> read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const std::string name = stored.name_of(p);
+    const formats::GgufTensor& tensor = stored.file.gguf()->readable(name);
     const std::size_t columns = p.shape[1], d = a.head_size();
     const auto stored_row = [&, interleaved = stored.interleaved(p)](std::size_t r) {
         const std::size_t i = r % d;
@@ -134,7 +135,7 @@ Tensor<float> read_q8(const Stored& stored, const Architecture& a, const Paramet
     };
     std::atomic<bool> finite = true;
     const auto fill = [&](std::size_t r, float* row) {
-        if (stored.file.gguf()->read(name, stored_row(r) * columns, row, columns) > 0) finite = false;
+        if (tensor.widen(stored_row(r) * columns, row, columns) > 0) finite = false;
     };
     auto matrix = std::make_shared<const PackedMatrix>(PackedMatrix::q8_of_rows(p.shape[0], columns, fill));
     check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
@@ -174,13 +175,13 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     for (const ParameterSpec& p : parameters(model.config)) {
         const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
         const bool half = rounded || file.info(stored.name_of(p)).type == "BF16";
-        model.set(
-            p,
-            reads_q8(stored, p, storage) ? read_q8(stored, model.config, p)
-            : half && may_be_packed(p) && !trained
-                ? Tensor<float>(std::make_shared<const PackedMatrix>(read_values<BFloat16>(stored, model.config, p)))
-                : Tensor<float>(read_values<float>(stored, model.config, p), true),
-            storage);
+        const auto values = [&] {
+            if (reads_q8(stored, p, storage)) return read_q8(stored, model.config, p);
+            if (!half || !may_be_packed(p) || trained)
+                return Tensor<float>(read_values<float>(stored, model.config, p), true);
+            return Tensor<float>(std::make_shared<const PackedMatrix>(read_values<BFloat16>(stored, model.config, p)));
+        };
+        model.set(p, values(), storage);
     }
     if (!model.config.tied_head) return;
     const std::string copy = stored.name_of(tied_head(model.config));

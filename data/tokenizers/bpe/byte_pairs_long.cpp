@@ -1,12 +1,12 @@
 // BytePairs::append_long: pieces of many bytes, in windows.
 //
 // If no merge crosses a border, the merges on its two sides do not depend on each other, so a piece may be cut there. A
-// window finds such borders without the text that follows it. It keeps `frontier_`: the symbols left of it equal those
-// of the whole piece at this moment. The next merge there is the first by (rank, place), unless the last of these
-// symbols, s, merges earlier with the symbol right of it, z, which may depend on the text that follows. z is the symbol
-// that stood there when the frontier was drawn, or a symbol that it has become since by merges on its right. If no
-// merge of s with such a z has a lower rank, the next merge is certain. Otherwise s is not certain, and the frontier
-// moves left of it.
+// window finds these borders before it has the text that follows. Its `frontier_` divides the symbols: those on the
+// left are certain, because the whole piece has the same symbols there at this moment. Let s be the last certain symbol
+// and z the symbol after it. z may depend on the text that follows: it is the symbol that stood there when the window
+// set the frontier, or a symbol that later merges made of it. The next merge on the left is the first by (rank, place).
+// It is certain if no merge of s with a possible z has a lower rank. Otherwise s is uncertain, and the window moves the
+// frontier to the left of s.
 #include <algorithm>
 #include <compare>
 #include <functional>

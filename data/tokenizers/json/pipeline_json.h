@@ -1,5 +1,5 @@
 // Reads and writes the parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder.
-// Unsupported settings are collected, so that the error for a file lists all of them:
+// Collects the unsupported settings of a file, so that its error lists all of them:
 //   Refusals refusals;
 //   spec.normalizer = read_normalizer(root["normalizer"], refusals);
 //   refusals.raise("tokenizer.json");   // BadInput: tokenizer.json: not supported: normalizer of type 'NFKC'; ...
