@@ -43,7 +43,7 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
               "best: shows step-0000", "text.txt: the one that was trained on\n",
               "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n");
     const auto lines = json_lines(program("verify", small_run() + "/", "--json"));
-    const ordered_json& newest = line_of(lines, "checkpoint", "step-000020");
+    const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
     check_holds(newest, "whole", true, "problem", nullptr);
     CHECK(newest["val_loss"] > 0);
     CHECK(line_of(lines, "link", "latest")["target"] == "step-000020");
