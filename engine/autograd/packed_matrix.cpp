@@ -1,18 +1,14 @@
 #include "engine/autograd/packed_matrix.h"
 
-#include <cmath>
-
 #include "engine/base/parallel.h"
 #include "engine/kernels/weight_rows.h"
 
 namespace inkling {
 
-static_assert(PackedMatrix::kBlock == weight_rows::kBlock);
-
 PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     : type_(type), rows_(weight.dim(0)), columns_(weight.dim(1)) {
     check(weight.rank() == 2, "PackedMatrix: a matrix is required, got shape {}", weight.shape());
-    if (type == WeightType::q8_0 && columns_ % kBlock != 0) type_ = WeightType::fp32;
+    if (type == WeightType::q8_0 && columns_ % kQ8Block != 0) type_ = WeightType::fp32;
     if (type_ == WeightType::fp32) full_ = weight.contiguous();
     if (type_ == WeightType::bf16) half_ = round_to_bfloat16(weight);
     if (type_ != WeightType::q8_0) return;
@@ -31,20 +27,14 @@ const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const 
 template <class RowOf>
 void PackedMatrix::pack_q8(const RowOf& row_of) {
     quants_ = Array<std::uint8_t>({rows_, columns_});
-    std::vector<std::uint16_t> scales(quants_.size() / kBlock);
+    std::vector<std::uint16_t> scales(quants_.size() / kQ8Block);
     auto* const quants = reinterpret_cast<std::int8_t*>(quants_.data());
     parallel_rows(rows_, columns_, [&](std::size_t begin, std::size_t end) {
         std::vector<float> buffer(columns_);
-        for (std::size_t block = begin * columns_ / kBlock; begin < end; ++begin) {
+        for (std::size_t block = begin * columns_ / kQ8Block; begin < end; ++begin) {
             const float* x = row_of(begin, buffer.data());
-            for (const float* const row_end = x + columns_; x < row_end; x += kBlock, ++block) {
-                float most = 0;
-                for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
-                const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-                scales[block] = f32_to_f16(d);
-                for (std::size_t i = 0; i < kBlock; ++i)
-                    quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
-            }
+            for (const float* const row_end = x + columns_; x < row_end; x += kQ8Block, ++block)
+                scales[block] = round_to_q8(x, quants + block * kQ8Block);
         }
     });
     scales_ = std::make_shared<const std::vector<std::uint16_t>>(std::move(scales));
@@ -52,13 +42,13 @@ void PackedMatrix::pack_q8(const RowOf& row_of) {
 
 PackedMatrix PackedMatrix::as(WeightType type) const {
     if (type == type_) return *this;
-    if (type != WeightType::q8_0 || columns_ % kBlock != 0) return {unpacked(), type};
+    if (type != WeightType::q8_0 || columns_ % kQ8Block != 0) return {unpacked(), type};
     return q8_of_rows(rows_, columns_, [&](std::size_t r, float* row) { unpack_rows(r, r + 1, row); });
 }
 
 PackedMatrix PackedMatrix::q8_of_rows(std::size_t rows, std::size_t columns,
                                       const std::function<void(std::size_t row, float* out)>& fill) {
-    check(columns % kBlock == 0, "PackedMatrix: columns that are a multiple of {} are required, got {}", kBlock,
+    check(columns % kQ8Block == 0, "PackedMatrix: columns that are a multiple of {} are required, got {}", kQ8Block,
           columns);
     PackedMatrix result;
     result.type_ = WeightType::q8_0, result.rows_ = rows, result.columns_ = columns;
@@ -73,7 +63,7 @@ std::size_t PackedMatrix::bytes() const {
     const std::size_t n = rows_ * columns_;
     return type_ == WeightType::fp32   ? 4 * n
            : type_ == WeightType::bf16 ? 2 * n
-                                       : n + n / kBlock * sizeof(std::uint16_t);
+                                       : n + n / kQ8Block * sizeof(std::uint16_t);
 }
 
 void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
@@ -87,7 +77,7 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
             return rows(weight_rows::dot_row(half_.data(), n, y_stride));
         case WeightType::q8_0:
             return rows([&, w = quants(), d = scales_->data()](std::size_t r, const float* xs, float* ys, auto N) {
-                weight_rows::dot_q8<N>(w + r * n, d + r * (n / kBlock), n, xs, ys, y_stride);
+                weight_rows::dot_q8<N>(w + r * n, d + r * (n / kQ8Block), n, xs, ys, y_stride);
             });
     }
 }
@@ -129,7 +119,7 @@ void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const
     } else {
         constexpr std::size_t W = Vec<float>::size;
         for (std::size_t i = first; i < first + n; i += W, out += W) {
-            const Vec<float> v = weight_rows::load_wide(quants() + i) * weight_rows::all_lanes((*scales_)[i / kBlock]);
+            const Vec<float> v = weight_rows::load_wide(quants() + i) * weight_rows::all_lanes((*scales_)[i / kQ8Block]);
             if constexpr (std::is_same_v<T, float>) {
                 v.store_unaligned(out);
             } else {

@@ -15,6 +15,7 @@
 #include "engine/array/bfloat16.h"
 #include "engine/autograd/tensor.h"
 #include "engine/base/precision.h"
+#include "engine/base/q8_block.h"
 
 namespace inkling {
 
@@ -30,13 +31,11 @@ constexpr auto names(WeightType) {
 
 class PackedMatrix {  // a handle: copies share the numbers
   public:
-    static constexpr std::size_t kBlock = 32;  // numbers in a block of q8_0
-
     PackedMatrix() = default;
     // weight (rows, columns). q8_0 keeps float32 if the columns are no multiple of 32.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
     explicit PackedMatrix(const Array<BFloat16>& weight);  // as bf16, without a copy
-    // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time; columns is a multiple of kBlock.
+    // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time; columns is a multiple of kQ8Block.
     static PackedMatrix q8_of_rows(std::size_t rows, std::size_t columns,
                                    const std::function<void(std::size_t row, float* out)>& fill);
 

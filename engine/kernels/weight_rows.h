@@ -6,13 +6,12 @@
 
 #include <cstring>
 
-#include "engine/base/half.h"
+#include "engine/base/q8_block.h"
 #include "engine/kernels/lanes.h"
 
 namespace inkling::weight_rows {
 
 inline constexpr std::size_t W = Vec<float>::size;
-inline constexpr std::size_t kBlock = 32;  // 8-bit weights that share a scale
 inline constexpr std::size_t kBatch = 4;   // vectors that share one reading of a row
 // Weights that stay in the cache while more vectors than kBatch pass over them.
 inline constexpr std::size_t kCached = 32768;
@@ -113,7 +112,7 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
     for (std::size_t b = 0; b < N; ++b)
         for (std::size_t k = 0; k < V; ++k) even[b][k] = odd[b][k] = Vec<float>(0.0f);
     const auto block = [&](std::size_t i, Vec<float>(*sum)[V]) {
-        const Vec<float> d = all_lanes(scale[i / kBlock]);
+        const Vec<float> d = all_lanes(scale[i / kQ8Block]);
         for (std::size_t k = 0; k < V; ++k) {  // a lane takes two weights of a block
             const Vec<float> first = load_wide(w + i + k * W), second = load_wide(w + i + (k + V) * W);
             for (std::size_t b = 0; b < N; ++b) {
@@ -125,10 +124,10 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
         }
     };
     std::size_t i = 0;
-    for (; i + 2 * kBlock <= n; i += 2 * kBlock) {
-        prefetch(w + i, 2 * kBlock);
+    for (; i + 2 * kQ8Block <= n; i += 2 * kQ8Block) {
+        prefetch(w + i, 2 * kQ8Block);
         block(i, even);
-        block(i + kBlock, odd);
+        block(i + kQ8Block, odd);
     }
     if (i < n) block(i, even);
     for (std::size_t b = 0; b < N; ++b) {

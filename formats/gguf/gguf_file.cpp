@@ -109,9 +109,10 @@ std::uint64_t GgufFile::read(const std::string& name, BFloat16* out, std::uint64
     return read_as(name, out, count);
 }
 
-void GgufFile::release(const std::string& name) const {
-    const GgufTensor& t = tensor(name);
-    if (t.part < files_.size()) files_[t.part].release(t.bytes.data(), t.bytes.size());
+void GgufFile::release(const GgufTensor& t, std::uint64_t begin, std::uint64_t count) const {
+    const GgufLayout& l = *t.layout;
+    if (t.part < files_.size())
+        files_[t.part].release(t.bytes.data() + begin / l.block * l.bytes, count / l.block * l.bytes);
 }
 
 }  // namespace inkling::formats

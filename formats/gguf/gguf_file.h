@@ -35,8 +35,8 @@ class GgufFile : public GgufValues {
     // Widens all `count` numbers; returns how many are not finite. BadInput for a type that cannot be read.
     std::uint64_t read(const std::string& tensor, float* out, std::uint64_t count) const;
     std::uint64_t read(const std::string& tensor, BFloat16* out, std::uint64_t count) const;  // rounded to nearest
-    // Frees the memory of a tensor's file pages; it may be read again.
-    void release(const std::string& tensor) const;
+    // Frees the memory of the file pages of `count` numbers, whole blocks; they may be read again.
+    void release(const GgufTensor& tensor, std::uint64_t begin, std::uint64_t count) const;
 
   private:
     template <class E>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <tuple>
 
 #include "engine/base/check.h"
@@ -197,7 +196,10 @@ GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string&
 
 std::uint64_t GgufTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {
     layout->widen(bytes.data() + begin / layout->block * layout->bytes, n / layout->block, out);
-    return static_cast<std::uint64_t>(std::count_if(out, out + n, [](float x) { return !std::isfinite(x); }));
+    constexpr std::uint32_t kExponent = 0x7F800000;  // all ones: not finite
+    std::uint64_t not_finite = 0;
+    for (std::uint64_t i = 0; i < n; ++i) not_finite += (std::bit_cast<std::uint32_t>(out[i]) & kExponent) == kExponent;
+    return not_finite;
 }
 
 }  // namespace inkling::formats

@@ -37,10 +37,12 @@ void widen_legacy(const std::byte* b, float* y) {
     const std::byte* const fifth = b + (kMinimum ? 4 : 2);
     const std::byte* const quants = fifth + (kFive ? 4 : 0);
     constexpr int kOffset = kMinimum ? 0 : kFive ? 16 : 8;
-    for (unsigned i = 0; i < 32; ++i) {
-        unsigned q = u8(quants + i % 16) >> (i < 16 ? 0 : 4) & 15;
-        if (kFive) q |= (u8(fifth + i / 8) >> i % 8 & 1) << 4;
-        y[i] = kMinimum ? d * number(q, kOffset) + m : d * number(q, kOffset);
+    for (unsigned half = 0; half < 2; ++half) {
+        const unsigned bits = kFive ? u8(fifth + 2 * half) | u8(fifth + 2 * half + 1) << 8 : 0;
+        for (unsigned i = 0; i < 16; ++i) {
+            const unsigned q = (u8(quants + i) >> 4 * half & 15) | (bits >> i & 1) << 4;
+            *y++ = kMinimum ? d * number(q, kOffset) + m : d * number(q, kOffset);
+        }
     }
 }
 

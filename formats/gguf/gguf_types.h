@@ -26,7 +26,6 @@ enum class GgufType : std::uint32_t {
     IQ4_XS = 23,
     BF16 = 30,
 };
-inline constexpr std::size_t kQ8Block = 32;
 
 struct GgufLayout {
     GgufType type;

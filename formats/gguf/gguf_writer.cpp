@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/half.h"
+#include "engine/base/q8_block.h"
 #include "formats/files/file.h"
 
 namespace inkling::formats {
@@ -42,12 +43,9 @@ float largest(GgufType type) {
 }
 
 void append_q8(std::string& out, const float* x) {
-    float max_abs = 0;
-    for (std::size_t i = 0; i < kQ8Block; ++i) max_abs = std::max(max_abs, std::abs(x[i]));
-    const float d = max_abs / 127;
-    const float inverse = std::isfinite(1 / d) ? 1 / d : 0;  // d that small is 0 in float16 anyway
-    append(out, f32_to_f16(d));
-    for (std::size_t i = 0; i < kQ8Block; ++i) append(out, static_cast<std::int8_t>(std::round(x[i] * inverse)));
+    std::int8_t q[kQ8Block];
+    append(out, round_to_q8(x, q));
+    out.append(reinterpret_cast<const char*>(q), sizeof q);
 }
 
 // d q - 8 d, 0 <= q < 16, with the number that is largest by its size as -8 d; two halves of 16 share 16 bytes.

@@ -153,16 +153,23 @@ class GgufTokenizerReader {
             const bool normal = found != ids.end() && kinds_[static_cast<std::size_t>(found->second)] == kNormal;
             return normal ? found->second : -1;
         };
-        for (const std::size_t id : order) {
+        // Sorted by text, a token follows those that it begins with.
+        std::vector<std::size_t> sorted = order, prefixes;
+        std::sort(sorted.begin(), sorted.end(), [&](auto a, auto b) { return texts_[a] < texts_[b]; });
+        std::vector<std::vector<data::Merge>> merges(texts_.size());
+        for (const std::size_t id : sorted) {
             const std::string_view text = texts_[id];
             check<BadInput>(text.size() <= data::AddedTokens::longest_content, "token {} has {} bytes, of at most {}",
                             id, text.size(), data::AddedTokens::longest_content);
-            for (std::size_t cut = text.size(); cut-- > 1;) {  // the longest left part first
-                if ((static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) continue;
-                const std::int32_t left = id_of(text.substr(0, cut)), right = left < 0 ? -1 : id_of(text.substr(cut));
-                if (right >= 0) spec.merges.push_back({left, right, static_cast<std::int32_t>(id)});
+            while (!prefixes.empty() && !text.starts_with(texts_[prefixes.back()])) prefixes.pop_back();
+            for (auto left = prefixes.rbegin(); left != prefixes.rend(); ++left) {  // the longest first
+                const std::int32_t right = id_of(text.substr(texts_[*left].size()));
+                if (right >= 0)
+                    merges[id].push_back({static_cast<std::int32_t>(*left), right, static_cast<std::int32_t>(id)});
             }
+            prefixes.push_back(id);
         }
+        for (const std::size_t id : order) spec.merges.insert(spec.merges.end(), merges[id].begin(), merges[id].end());
     }
 
     data::BpeSpec sentence_piece() const {

@@ -127,15 +127,19 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
 // A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
 Tensor<float> read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const std::string name = stored.name_of(p);
-    const formats::GgufTensor& tensor = stored.file.gguf()->readable(name);
+    const formats::GgufFile& file = *stored.file.gguf();
+    const formats::GgufTensor& tensor = file.readable(name);
     const std::size_t columns = p.shape[1], d = a.head_size();
     const auto stored_row = [&, interleaved = stored.interleaved(p)](std::size_t r) {
         const std::size_t i = r % d;
         return interleaved ? r - i + i % (d / 2) * 2 + i / (d / 2) : r;
     };
     std::atomic<bool> finite = true;
+    constexpr std::size_t kReleased = 1 << 20;  // numbers at a time, whole blocks
     const auto fill = [&](std::size_t r, float* row) {
-        if (tensor.widen(stored_row(r) * columns, row, columns) > 0) finite = false;
+        const std::size_t begin = stored_row(r) * columns, released = begin / kReleased * kReleased;
+        if (tensor.widen(begin, row, columns) > 0) finite = false;
+        if (begin + columns >= released + kReleased) file.release(tensor, released, kReleased);
     };
     auto matrix = std::make_shared<const PackedMatrix>(PackedMatrix::q8_of_rows(p.shape[0], columns, fill));
     check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
@@ -147,7 +151,7 @@ bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storag
     if (!stored.gguf() || storage.type != WeightType::q8_0 || !may_be_packed(p)) return false;
     const std::size_t block = stored.file.gguf()->tensor(stored.name_of(p)).layout->block;
     if (storage.inference && p.part == Part::token_table && block == 1) return false;  // its rows stay exact
-    return p.shape[1] % PackedMatrix::kBlock == 0 && p.shape[1] % block == 0;
+    return p.shape[1] % kQ8Block == 0 && p.shape[1] % block == 0;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uin
 }
 
 void WeightFiles::release(const std::string& name) const {
-    if (gguf_) return gguf_->release(name);
+    if (gguf_) return gguf_->release(gguf_->tensor(name), 0, info(name).count);
     const formats::SafetensorsFile& file = owner(name);
     file.release(file.info(name));
 }

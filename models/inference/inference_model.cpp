@@ -16,9 +16,7 @@ constexpr std::size_t kLogitRows = 64;  // tokens of a prompt whose logits are i
 }  // namespace
 
 InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType type)
-    : model_(transformer.config, std::nullopt),
-      type_(type),
-      angles_(transformer.config, 0, transformer.config.block_size) {
+    : model_(transformer.config, std::nullopt), type_(type) {
     model_.share(transformer);
     model_.freeze({type, true});
     model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters

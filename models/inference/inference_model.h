@@ -50,12 +50,11 @@ class InferenceModel {
                  std::size_t batch, float* y, std::size_t y_stride) const;
     void head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const;
     void norm(const Weights<Tensor<float>>& norm, const float* x, std::size_t batch, float* y) const;
-    void rotate_head(float* x, std::size_t position, std::size_t layer, const Tensor<float>& gain) const;
+    void rotate_head(float* x, const ConstArray<float>& angles, const Tensor<float>& gain) const;
 
     Transformer<float> model_;
     WeightType type_;
-    RotaryTables<float> angles_;  // of the whole context
-    std::size_t bytes_ = 0;       // of the matrices that multiply every token
+    std::size_t bytes_ = 0;  // of the matrices that multiply every token
 };
 
 }  // namespace inkling::models

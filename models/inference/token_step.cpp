@@ -80,18 +80,15 @@ void InferenceModel::norm(const Weights<Tensor<float>>& norm, const float* x, st
     }
 }
 
-// A head's query or key (d).
-void InferenceModel::rotate_head(float* x, std::size_t position, std::size_t layer, const Tensor<float>& gain) const {
-    const std::size_t d = config().head_size(), r = config().rotary_size(), half = r / 2;
+// A head's query or key (d); angles (1, 2, r / 2) of its position, or undefined.
+void InferenceModel::rotate_head(float* x, const ConstArray<float>& angles, const Tensor<float>& gain) const {
+    const std::size_t d = config().head_size(), half = config().rotary_size() / 2;
     const auto norm = [&] {
         const RowMoments<float> moments = row_moments(d, x, false, static_cast<float>(config().norm_epsilon));
         normalize_row<float>(d, x, moments, gain.value().data(), nullptr, x);
     };
     if (config().head_norm == HeadNorm::before_rotary) norm();
-    if (const ConstArray<float>& angles = angles_.of(config(), layer); angles.defined()) {
-        const float* const cos = angles.data() + position * r;  // (context, 2, r / 2)
-        rotate_row<1>(x, cos, cos + half, 1.0f, half, half, x);
-    }
+    if (angles.defined()) rotate_row<1>(x, angles.data(), angles.data() + half, 1.0f, half, half, x);
     if (config().head_norm == HeadNorm::after_rotary) norm();
 }
 
@@ -120,6 +117,7 @@ struct InferenceModel::Step {
     std::size_t B = caches.size(), C = config.n_embd, q_width = config.query_width(), kv_width = config.kv_width(),
                 qkv_width = q_width + 2 * kv_width, inner = config.inner();
     HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
+    std::vector<RotaryTables<float>> angles;                                   // of each text's position
     Floats x, qkv, scores, attended, hidden, up, projected;                    // scores (B, heads, stride)
 
     Step(const InferenceModel& model, std::span<KvCache* const> texts)
@@ -131,7 +129,10 @@ struct InferenceModel::Step {
           hidden(B * inner),
           up(config.gated ? B * inner : 0),
           projected(config.part_norms ? B * C : 0) {
-        for (const KvCache* cache : caches) head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
+        for (const KvCache* cache : caches) {
+            head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
+            angles.emplace_back(config, cache->length(), 1);
+        }
         scores.resize(B * config.n_head * head.stride);
     }
 
@@ -190,13 +191,14 @@ struct InferenceModel::Step {
         share_heads(team, length, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
             const std::size_t at = caches[b]->length();
             const float* const row = qkv.data() + b * qkv_width;
+            const ConstArray<float>& turn = angles[b].of(config, layer);
             std::copy_n(row + kv_head * head.queries * d, head.queries * d, room);
             for (std::size_t g = 0; g < head.queries; ++g)
-                m.rotate_head(room + g * d, at, layer, l[Part::query_norm].weight);
+                m.rotate_head(room + g * d, turn, l[Part::query_norm].weight);
             if (end == length(b)) {
                 float* const key = caches[b]->key(layer, kv_head, at);
                 std::copy_n(row + q_width + kv_head * d, d, key);
-                m.rotate_head(key, at, layer, l[Part::key_norm].weight);
+                m.rotate_head(key, turn, l[Part::key_norm].weight);
                 std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->value(layer, kv_head, at));
             }
             attention_scores(head, room, caches[b]->key(layer, kv_head, first(b)), begin, end, scale,
