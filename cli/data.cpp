@@ -1,7 +1,7 @@
 // inkling data: prints the built-in corpus, or questions about it
 #include "cli/common.h"
-#include "data/examples.h"
 #include "data/stories/stories.h"
+#include "data/text/examples.h"
 
 namespace inkling::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include "models/families/family.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "models/files/gguf_export.h"
-#include "models/files/modelfile.h"
+#include "models/files/gguf/gguf_export.h"
+#include "models/files/gguf/modelfile.h"
 #include "models/files/weight_files.h"
 
 namespace inkling::cli {

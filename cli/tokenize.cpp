@@ -13,7 +13,7 @@
 #include "data/chat/chat_template.h"
 #include "data/dataset.h"
 #include "data/growing_ids.h"
-#include "data/text_source.h"
+#include "data/text/text_source.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "formats/files/file.h"

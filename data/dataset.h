@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "data/corpus.h"
 #include "data/encode.h"
+#include "data/text/corpus.h"
 #include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "data/chat/chat_template.h"
-#include "data/corpus.h"
-#include "data/examples.h"
+#include "data/text/corpus.h"
+#include "data/text/examples.h"
 #include "data/tokenizers/tokenizer.h"
 
 namespace inkling::data {

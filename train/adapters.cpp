@@ -33,8 +33,8 @@ double frozen_bytes(const TrainOptions& options, const models::Architecture& con
     if (options.lora_rank == 0) return 0;
     double bytes = 0;
     for (const models::ParameterSpec& p : models::parameters(config)) {
-        const bool packs = models::may_be_packed(p) &&
-                           (options.base_precision != WeightType::q8_0 || p.shape[1] % kQ8Block == 0);
+        const bool packs =
+            models::may_be_packed(p) && (options.base_precision != WeightType::q8_0 || p.shape[1] % kQ8Block == 0);
         const WeightType type = packs ? options.base_precision : WeightType::fp32;
         constexpr double kQ8 = 1 + 2.0 / kQ8Block;
         bytes += static_cast<double>(size_of(p.shape)) * (type == WeightType::fp32   ? 4

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
 #include "data/dataset.h"
+#include "data/text/corpus.h"
 #include "models/files/folder.h"
 #include "train/loop.h"
 #include "train/settings/run_settings.h"

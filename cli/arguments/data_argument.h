@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/common.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "train/settings/options.h"
 
 namespace inkling::cli {

@@ -1,4 +1,4 @@
-// Compares a model's answers with those of conversations (data/examples.h): inkling eval --answers.
+// Compares a model's answers with those of conversations (data/text/examples.h): inkling eval --answers.
 //   const Answers found = count_answers(*model, tokenizer, *corpus.examples);      // found.right of found.asked
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/examples.h"
+#include "data/text/examples.h"
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 

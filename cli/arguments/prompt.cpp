@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "data/text_source.h"
+#include "data/text/text_source.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
 #include "formats/utf8.h"

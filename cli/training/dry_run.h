@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/training/train_options.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 namespace inkling::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/training/train_options.h"
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "distributed/launch.h"
 
 namespace inkling::cli {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "data/examples.h"
+#include "data/text/examples.h"
 #include "data/tokenizers/tokenizer.h"
 #include "formats/jinja/text.h"
 

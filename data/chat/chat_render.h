@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "data/examples.h"
+#include "data/text/examples.h"
 #include "formats/jinja/template.h"
 
 namespace inkling::data {

@@ -19,7 +19,7 @@
 
 #include "data/chat/chat_ids.h"
 #include "data/chat/chat_render.h"
-#include "data/examples.h"
+#include "data/text/examples.h"
 #include "data/tokenizers/tokenizer.h"
 
 namespace inkling::data {

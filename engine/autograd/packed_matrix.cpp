@@ -119,7 +119,8 @@ void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const
     } else {
         constexpr std::size_t W = Vec<float>::size;
         for (std::size_t i = first; i < first + n; i += W, out += W) {
-            const Vec<float> v = weight_rows::load_wide(quants() + i) * weight_rows::all_lanes((*scales_)[i / kQ8Block]);
+            const Vec<float> v =
+                weight_rows::load_wide(quants() + i) * weight_rows::all_lanes((*scales_)[i / kQ8Block]);
             if constexpr (std::is_same_v<T, float>) {
                 v.store_unaligned(out);
             } else {

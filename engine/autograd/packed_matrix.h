@@ -35,7 +35,8 @@ class PackedMatrix {  // a handle: copies share the numbers
     // weight (rows, columns). q8_0 keeps float32 if the columns are no multiple of 32.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
     explicit PackedMatrix(const Array<BFloat16>& weight);  // as bf16, without a copy
-    // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time; columns is a multiple of kQ8Block.
+    // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time; columns is a multiple of
+    // kQ8Block.
     static PackedMatrix q8_of_rows(std::size_t rows, std::size_t columns,
                                    const std::function<void(std::size_t row, float* out)>& fill);
 

@@ -12,7 +12,7 @@
 namespace inkling::weight_rows {
 
 inline constexpr std::size_t W = Vec<float>::size;
-inline constexpr std::size_t kBatch = 4;   // vectors that share one reading of a row
+inline constexpr std::size_t kBatch = 4;  // vectors that share one reading of a row
 // Weights that stay in the cache while more vectors than kBatch pass over them.
 inline constexpr std::size_t kCached = 32768;
 // Bytes to prefetch ahead: rows follow each other, and the CPU's own prefetching stops at each page.

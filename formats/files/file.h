@@ -1,6 +1,6 @@
 // Reads and writes whole files. Reads only regular files, up to a limit per kind, since a FIFO or a device may never
-// end (data/text_source.h reads text from these). Writing is atomic, also through a crash or a full disk: the new file
-// is written beside the old as .NAME.tmp.PID.N, synced, and renamed over it.
+// end (data/text/text_source.h reads text from these). Writing is atomic, also through a crash or a full disk: the new
+// file is written beside the old as .NAME.tmp.PID.N, synced, and renamed over it.
 //   std::string text = read_file("config.json", FileKind::json);   // BadInput: missing, not regular, too large
 //   write_file_atomic("config.json", text);                    // Error: names the path and the reason
 //   FileWriter file("model.safetensors");                      // the same, in pieces

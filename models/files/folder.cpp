@@ -17,7 +17,7 @@
 #include "formats/gguf/gguf_file.h"
 #include "models/families/gguf_metadata.h"
 #include "models/files/adapter_folder.h"
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/special_tokens.h"
 #include "models/files/stored_weights.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 namespace inkling::testing {
 

@@ -1,12 +1,12 @@
 // Writing GGUF: the same bytes as llama.cpp's own package; every type; every error.
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 
 #include <set>
 
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "engine/base/random.h"
 #include "formats/utf8.h"
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/paths.h"

@@ -6,7 +6,7 @@
 
 #include "engine/base/check.h"
 #include "models/families/gguf_metadata.h"
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 #include "tests/fuzz/target.h"
 
 using namespace inkling;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "data/examples.h"
-#include "data/records.h"
+#include "data/text/examples.h"
+#include "data/text/records.h"
 #include "engine/base/check.h"
 #include "tests/fuzz/target.h"
 

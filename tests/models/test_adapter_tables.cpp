@@ -1,7 +1,7 @@
 // Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that contain
 // the adapter's name: the logits are PEFT's, and errors name what cannot be read.
 #include "models/files/adapter_folder.h"
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"

@@ -1,7 +1,7 @@
 // An adapter in llama.cpp's format: its keys, and tensors that change the model's file into the merged model's.
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 #include "tests/support/gguf.h"

@@ -8,7 +8,7 @@
 #include "engine/base/half.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/chat_tokens.h"
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 #include "models/files/weight_files.h"
 #include "tests/models/chat_folder.h"
 #include "tests/models/folders.h"

@@ -1,5 +1,5 @@
 // Ollama's Modelfile: its template is the model's own, in Go.
-#include "models/files/modelfile.h"
+#include "models/files/gguf/modelfile.h"
 
 #include "models/files/chat_tokens.h"
 #include "tests/models/chat_folder.h"

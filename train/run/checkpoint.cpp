@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 
-#include "data/content_hash.h"
+#include "data/text/content_hash.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
 #include "formats/files/file.h"

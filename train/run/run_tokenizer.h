@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "data/tokenizers/tokenizer.h"
 #include "train/settings/options.h"
 

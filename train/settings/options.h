@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
 #include "data/sampler.h"
+#include "data/text/corpus.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/split/split_styles.h"
 #include "engine/autograd/packed_matrix.h"

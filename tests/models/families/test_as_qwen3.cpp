@@ -2,7 +2,7 @@
 #include "models/families/as_qwen3.h"
 
 #include "models/files/folder.h"
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/support/gguf.h"

@@ -1,4 +1,4 @@
-#include "data/shell_patterns.h"
+#include "data/text/shell_patterns.h"
 
 #include <fnmatch.h>
 #include <glob.h>

@@ -1,4 +1,4 @@
-#include "data/text_source.h"
+#include "data/text/text_source.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

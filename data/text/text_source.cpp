@@ -1,4 +1,4 @@
-#include "data/text_source.h"
+#include "data/text/text_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "data/content_hash.h"
+#include "data/text/content_hash.h"
 #include "engine/base/check.h"
 #include "formats/files/system_calls.h"
 #include "formats/utf8.h"

@@ -1,5 +1,5 @@
 // read_corpus(): what is text in files, folders and standard input.
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "data/examples.h"
-#include "data/folders.h"
-#include "data/records.h"
-#include "data/shell_patterns.h"
+#include "data/text/examples.h"
+#include "data/text/folders.h"
+#include "data/text/records.h"
+#include "data/text/shell_patterns.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
 #include "formats/named.h"

@@ -12,9 +12,9 @@
 #include "engine/base/names.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
-#include "models/files/gguf_splits.h"
-#include "models/files/gguf_token_kinds.h"
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_splits.h"
+#include "models/files/gguf/gguf_token_kinds.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 
 namespace inkling::models {
 namespace {

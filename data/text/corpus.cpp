@@ -1,4 +1,4 @@
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 
 #include <fmt/ranges.h>
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "data/content_hash.h"
-#include "data/examples.h"
-#include "data/text_source.h"
+#include "data/text/content_hash.h"
+#include "data/text/examples.h"
+#include "data/text/text_source.h"
 
 namespace inkling::data {
 

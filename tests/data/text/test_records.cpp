@@ -1,4 +1,4 @@
-#include "data/records.h"
+#include "data/text/records.h"
 
 #include "tests/catch.h"
 #include "tests/support/error_of.h"

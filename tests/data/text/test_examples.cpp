@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "data/corpus.h"
+#include "data/text/corpus.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/support/scratch_folder.h"

@@ -1,4 +1,4 @@
-#include "models/files/modelfile.h"
+#include "models/files/gguf/modelfile.h"
 
 #include <algorithm>
 

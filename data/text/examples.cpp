@@ -1,4 +1,4 @@
-#include "data/examples.h"
+#include "data/text/examples.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "data/folders.h"
+#include "data/text/folders.h"
 
 #include <array>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/base/check.h"
-#include "models/files/gguf_splits.h"
-#include "models/files/gguf_token_kinds.h"
+#include "models/files/gguf/gguf_splits.h"
+#include "models/files/gguf/gguf_token_kinds.h"
 #include "models/files/special_tokens.h"
 
 namespace inkling::models {

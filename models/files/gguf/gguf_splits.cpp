@@ -1,4 +1,4 @@
-#include "models/files/gguf_splits.h"
+#include "models/files/gguf/gguf_splits.h"
 
 #include "data/tokenizers/split/split_styles.h"
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "data/examples.h"
-#include "data/records.h"
+#include "data/text/examples.h"
+#include "data/text/records.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
 

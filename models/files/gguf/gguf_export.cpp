@@ -1,4 +1,4 @@
-#include "models/files/gguf_export.h"
+#include "models/files/gguf/gguf_export.h"
 
 #include <algorithm>
 #include <list>
@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/gguf_metadata.h"
-#include "models/files/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 #include "models/rotary_positions.h"
 
 namespace inkling::models {
