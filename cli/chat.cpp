@@ -180,7 +180,7 @@ int chat(ChatArguments& args) {
     if (args.seed->count() == 0) args.options.seed = std::random_device()();
     check_utf8({args.system, "--system"});
     set_threads(args.threads);
-    auto [model, tokenizer] = load_for_inference(args.model, args.weights.type());
+    auto [model, tokenizer] = load_for_inference(args.model, args.weights);
     take_unknown(*tokenizer, args.strict);
     data::ChatTemplate form = data::ChatTemplate::of(*tokenizer);
     const std::shared_ptr<data::Tokenizer> shared = std::move(tokenizer);

@@ -100,7 +100,7 @@ int generate_text(GenerateArguments& args) {
     if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
-    auto [model, tokenizer] = load_for_inference(args.model, args.weights.type());
+    auto [model, tokenizer] = load_for_inference(args.model, args.weights);
     take_unknown(*tokenizer, args.strict);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     check_utf8(prompt);
@@ -163,20 +163,6 @@ CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& option
         ->expected(1)
         ->allow_extra_args(false);
     return max_tokens;
-}
-
-WeightType WeightFlags::type() const {
-    if (quantize == "q8_0") return WeightType::q8_0;
-    return precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
-}
-
-void add_weight_flags(CLI::App& app, WeightFlags& flags) {
-    auto* const precision = app.add_option("--precision", flags.precision, "precision of the weights: fp32 or bf16")
-                                ->check(refuse_other_than({"fp32", "bf16"}))
-                                ->capture_default_str();
-    app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
-        ->check(refuse_other_than({"q8_0"}))
-        ->excludes(precision);
 }
 
 void check_options(const generate::GenerateOptions& options) {

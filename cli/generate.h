@@ -21,13 +21,6 @@ void print_text(generate::Sequence& text, std::span<generate::Sequence* const> b
 // Adds the sampling flags, except --seed. Returns the flag for the number of tokens.
 CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options);
 
-// Adds --precision and --quantize, the storage of the weights.
-struct WeightFlags {
-    std::string precision = "fp32", quantize = {};
-    WeightType type() const;
-};
-void add_weight_flags(CLI::App& app, WeightFlags& flags);
-
 // Throws Usage.
 void check_options(const generate::GenerateOptions& options);
 

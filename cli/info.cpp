@@ -98,7 +98,7 @@ std::string template_of(const data::Tokenizer& tokenizer) {
 int show(const InfoArguments& args) {
     if (args.cpu) return show_cpu(args);
     const fs::path folder = models::find_model(args.model);
-    const auto [model, tokenizer] = models::load_model(folder);
+    const auto [model, tokenizer] = models::load_model(folder, std::nullopt, {WeightType::q8_0});  // the smallest
     const models::Architecture& c = model->config;
     nlohmann::ordered_json info = {{"folder", folder.string()},
                                    {"arch", c.family},

@@ -23,7 +23,8 @@ namespace {
 
 struct ServeArguments {
     std::vector<std::string> models, adapters;
-    std::string key_file, precision = "fp32", quantize;
+    std::string key_file;
+    WeightFlags weights;
     std::size_t threads = 0, port = 8080;
     web::ApiOptions api;
 };
@@ -107,24 +108,20 @@ int serve_models(ServeArguments& args) {
                         options.http.host));
     const auto [models, adapters] = models_and_adapters(args);
     if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
-    const auto [weights, threads] = std::pair(args.quantize == "q8_0"    ? WeightType::q8_0
-                                              : args.precision == "bf16" ? WeightType::bf16
-                                                                         : WeightType::fp32,
-                                              set_threads(args.threads));
-    options.scheduler.threads = threads;
+    options.scheduler.threads = set_threads(args.threads);
     keep_little_memory();
     allow_files(options.http.max_connections);
     web::Api api(options);
     api.start();
     for (const web::NamedFolder& folder : models)
-        for (web::ServedModel& model : web::load_served_models(folder, weights, adapters)) {
+        for (web::ServedModel& model : web::load_served_models(folder, args.weights.type_for(folder.path), adapters)) {
             say(described(model));
             api.add_model(std::move(model));
         }
     const std::atomic<int>& signal = catch_signals();
     api.ready();
     std::fprintf(stderr, "serving on %s, %s, %zu texts at once; Ctrl-C ends it\n", api.http().url().c_str(),
-                 counted(threads, "thread").c_str(), options.scheduler.parallel);
+                 counted(options.scheduler.threads, "thread").c_str(), options.scheduler.parallel);
     while (signal == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::fprintf(stderr, "%zu texts are being finished, for 3 seconds; a second signal ends them\n",
                  api.metrics().running() + api.metrics().waiting());
@@ -170,12 +167,7 @@ Action add_serve(CLI::App& app) {
     add_names(app, "--allow-origin", http.allow_origins, web::parse_origin,
               "web pages that may use the server, such as https://chat.example; repeatable");
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
-    auto* const precision = app.add_option("--precision", args->precision, "precision of the weights: fp32 or bf16")
-                                ->check(refuse_other_than({"fp32", "bf16"}))
-                                ->capture_default_str();
-    app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
-        ->check(refuse_other_than({"q8_0"}))
-        ->excludes(precision);
+    add_weight_flags(app, args->weights);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time")->capture_default_str();
     app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused")->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"
+#include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
 #include "models/files/adapter_folder.h"
 
@@ -90,7 +91,24 @@ models::LoadedModel load_current(const ModelArgument& argument, models::WeightSt
     return loaded;
 }
 
-InferenceArgument load_for_inference(const ModelArgument& argument, WeightType type) {
+WeightType WeightFlags::type_for(const std::filesystem::path& model) const {
+    if (!quantize.empty()) return WeightType::q8_0;
+    if (precision.empty()) return models::usual_weights(model);
+    return precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
+}
+
+void add_weight_flags(CLI::App& app, WeightFlags& flags) {
+    auto* const precision =
+        app.add_option("--precision", flags.precision,
+                       "precision of the weights: fp32 or bf16; default: fp32, and 8 bits for a quantized GGUF file")
+            ->check(refuse_other_than({"fp32", "bf16"}));
+    app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
+        ->check(refuse_other_than({"q8_0"}))
+        ->excludes(precision);
+}
+
+InferenceArgument load_for_inference(const ModelArgument& argument, const WeightFlags& weights) {
+    const WeightType type = weights.type_for(argument.model.empty() ? argument.adapter : argument.model);
     models::LoadedModel loaded = load_current(argument, {type, true});
     return {std::make_shared<const models::InferenceModel>(*loaded.model, type), std::move(loaded.tokenizer)};
 }

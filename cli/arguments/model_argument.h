@@ -1,4 +1,4 @@
-// --model and --adapter of a command that reads a model while a training run may be replacing it.
+// The flags of a command that reads a model while a training run may be replacing it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,10 +23,17 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 models::LoadedModel load_current(const std::string& path, models::WeightStorage storage = {});
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage = {});
 
+// --precision and --quantize: the storage of weights for inference.
+struct WeightFlags {
+    std::string precision = {}, quantize = {};
+    WeightType type_for(const std::filesystem::path& model) const;  // without flags models::usual_weights
+};
+void add_weight_flags(CLI::App& app, WeightFlags& flags);
+
 struct InferenceArgument {
     std::shared_ptr<const models::InferenceModel> model;
     std::unique_ptr<data::Tokenizer> tokenizer;
 };
-InferenceArgument load_for_inference(const ModelArgument& argument, WeightType type);
+InferenceArgument load_for_inference(const ModelArgument& argument, const WeightFlags& weights);
 
 }  // namespace inkling::cli

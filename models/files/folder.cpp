@@ -95,6 +95,12 @@ Architecture load_config(const fs::path& folder) {
     return config;
 }
 
+WeightType usual_weights(const fs::path& model) {
+    const fs::path folder = find_model(model), file = is_adapter(folder) ? base_of_adapter(folder) : folder;
+    const bool quantized = formats::is_gguf(file) && WeightFiles::open(file).quantized();
+    return quantized ? WeightType::q8_0 : WeightType::fp32;
+}
+
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, WeightStorage storage) {
     if (is_adapter(folder)) {
         LoadedModel loaded = load_model(base_of_adapter(folder), dropout, storage);

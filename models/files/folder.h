@@ -24,6 +24,8 @@ struct LoadedModel {
 // replaces config.json's. Matrices are packed one by one as they are read.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
                        WeightStorage storage = {});
+// The type of the weights in memory where none is asked for: q8_0 for a quantized GGUF file, else float32.
+WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each atomically. Weights are stored as `type`: F32, F16 or BF16, rounded to

@@ -46,6 +46,17 @@ TEST_CASE("gguf commands: a file is exported as a folder, and as another file of
     CHECK(read_file(third) == read_file(again));  // and not the first, whose name in the file is its folder's
 }
 
+TEST_CASE("gguf commands: a quantized file is written from in 8 bits, unless --precision is given", "[cli]") {
+    const ScratchFolder folder;
+    const std::string file = stories_gguf(folder, "q4_0");
+    const auto scores = [](const std::string& model, const Arguments& flags) {
+        return json_of(kGreedy + words(model, "--logprobs 2") + flags)["logprobs"];
+    };
+    CHECK(scores(file, {}) == scores(file, words("--quantize q8_0")));
+    CHECK(scores(file, {}) != scores(file, words("--precision fp32")));
+    CHECK(scores(kStories, {}) == scores(kStories, words("--precision fp32")));
+}
+
 TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replaces no other", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("m.gguf"), beside = folder.path("Modelfile");

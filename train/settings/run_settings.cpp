@@ -9,7 +9,6 @@
 #include "models/families/family.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "models/files/weight_files.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/finetune.h"
 #include "train/recipes/speed.h"
@@ -202,8 +201,8 @@ void check_targets(const models::Architecture& config, const TrainOptions& optio
 }
 
 void fit_base_precision(const fs::path& base, RunSettings& s) {
-    if (s.options.lora_rank > 0 && !s.given.contains("base-precision") && formats::is_gguf(base) &&
-        models::WeightFiles::open(base).quantized())
+    if (s.options.lora_rank > 0 && !s.given.contains("base-precision") &&
+        models::usual_weights(base) == WeightType::q8_0)
         s.options.base_precision = WeightType::q8_0;
 }
 
