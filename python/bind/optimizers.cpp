@@ -174,10 +174,12 @@ void bind_optimizers(nb::module_& m) {
                 params, train::MuonOptions{momentum,
                                            nesterov,
                                            ns_steps,
+                                           train::NewtonSchulz::original,
                                            scale,
                                            false,
                                            weight_decay,
-                                           {betas.first, betas.second, eps, weight_decay, rates}});
+                                           false,
+                                           {betas.first, betas.second, eps, weight_decay, false, rates}});
         },
         "params"_a, "momentum"_a, "nesterov"_a, "ns_steps"_a, "scale"_a, "weight_decay"_a, "betas"_a, "eps"_a,
         "adamw_rate"_a);

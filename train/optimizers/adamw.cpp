@@ -5,7 +5,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/portable_math.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/simd.h"
+#include "train/optimizers/decayed.h"
 
 namespace inkling::train {
 
@@ -78,6 +78,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
     const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
                  one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
                  upscale = vec(1 / std::sqrt(1 - portable::pow(options_.beta2, t)));
+    const bool cautious = options_.cautious;
     Array<T>& values = parameters_.values();
     profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
@@ -103,7 +104,8 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
             simd_map(
                 n, p + at,
                 [=](auto value, auto mean, auto square) {
-                    return multiply_add(value, keep, -(rate * mean / multiply_add(xsimd::sqrt(square), upscale, eps)));
+                    const auto step = rate * mean / multiply_add(xsimd::sqrt(square), upscale, eps);
+                    return decayed(value, keep, step, cautious);
                 },
                 p + at, pm + at, pv + at);
         });

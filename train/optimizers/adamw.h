@@ -16,6 +16,7 @@ struct RoleRates {
 struct AdamWOptions {
     double beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
     double weight_decay = 0.1;  // of matrices
+    bool cautious = false;      // decay only the elements that the update brings nearer to 0 (Chen et al. 2025)
     RoleRates rates = {};       // factors of the learning rate
 };
 
@@ -32,6 +33,7 @@ class AdamW : public Optimizer<T> {
     // With lr the learning rate times the factor of the parameter's role:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+    // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::adamw; }
     std::vector<State> state_of(const Entry& entry) override;

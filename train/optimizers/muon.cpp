@@ -8,6 +8,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/lanes.h"
+#include "train/optimizers/decayed.h"
 #include "train/optimizers/newton_schulz.h"
 
 namespace inkling::train {
@@ -149,16 +150,16 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
                 std::copy_n(m + at, n, u.data() + at);
             }
         });
-        Array<T> direction = newton_schulz(u, options_.ns_steps);
+        Array<T> direction = newton_schulz(u, options_.ns_steps, options_.coefficients);
         if (options_.scale == MuonScale::rows) equalize_rows(direction);
         const double length =
             scale_of(options_.scale, static_cast<double>(group.shape[1]), static_cast<double>(group.shape[2]));
         const Vec<T> rate = vec(learning_rate * length);
+        const bool cautious = options_.cautious;
         over(group, [&](std::size_t to, std::size_t at, std::size_t n) {
             T* const p = values.data() + to;
-            simd_map(
-                n, p, [=](auto value, auto step) { return multiply_add(value, keep, -(rate * step)); }, p,
-                direction.data() + at);
+            const auto update = [=](auto value, auto step) { return decayed(value, keep, rate * step, cautious); };
+            simd_map(n, p, update, p, direction.data() + at);
         });
     }
 }

@@ -10,9 +10,11 @@ struct MuonOptions {
     double momentum = 0.95;
     bool nesterov = true;
     std::size_t ns_steps = 5;
+    NewtonSchulz coefficients = NewtonSchulz::original;
     MuonScale scale = MuonScale::original;
     bool split_heads = false;  // orthogonalise each head of query, key and value separately
     double weight_decay = 0.1;
+    bool cautious = false;    // see AdamWOptions
     AdamWOptions adamw = {};  // for all others; its rates are AdamW's divided by Muon's
 };
 
@@ -34,6 +36,7 @@ class Muon : public Optimizer<T> {
 
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m
     //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u), with rows of equal length for MuonScale::rows
+    // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
     std::vector<State> state_of(const Entry& entry) override;

@@ -18,7 +18,11 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
     // all rates follow one schedule, so only their ratios matter
     const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
     const RoleRates rates{.embedding = ratio(o.embedding_lr), .head = ratio(o.head_lr), .vector = ratio(o.vector_lr)};
-    const AdamWOptions adamw{.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.weight_decay, .rates = rates};
+    const AdamWOptions adamw{.beta1 = o.beta1,
+                             .beta2 = o.beta2,
+                             .weight_decay = o.weight_decay,
+                             .cautious = o.cautious_weight_decay,
+                             .rates = rates};
     if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw, nullptr, own);
     if (o.optimizer == OptimizerKind::sgd) {
         const SGDOptions sgd{.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};
@@ -28,9 +32,11 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
     muon.momentum = o.momentum;
     muon.nesterov = o.nesterov;
     muon.ns_steps = o.ns_steps;
+    muon.coefficients = o.ns_coefficients;
     muon.scale = o.muon_scale;
     muon.split_heads = o.muon_split_heads;
     muon.weight_decay = o.weight_decay;
+    muon.cautious = o.cautious_weight_decay;
     muon.adamw = adamw;
     return std::make_unique<Muon<float>>(parameters, muon, own);
 }

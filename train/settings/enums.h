@@ -1,4 +1,5 @@
-// Choices of a run by name: --optimizer, --muon-scale, --schedule, --chat-template; and the reasons for its end.
+// Choices of a run by name: --optimizer, --muon-scale, --ns-coefficients, --schedule, --chat-template; and the reasons
+// for its end.
 #pragma once
 
 #include "engine/base/names.h"
@@ -22,6 +23,14 @@ enum class MuonScale {
 constexpr auto names(MuonScale) {
     return name_table<MuonScale>(
         {{MuonScale::adamw, "adamw"}, {MuonScale::original, "original"}, {MuonScale::rows, "rows"}});
+}
+
+// The polynomials of the Newton-Schulz steps: train/optimizers/newton_schulz.h.
+enum class NewtonSchulz { original, polar_express };
+
+constexpr auto names(NewtonSchulz) {
+    return name_table<NewtonSchulz>(
+        {{NewtonSchulz::original, "original"}, {NewtonSchulz::polar_express, "polar-express"}});
 }
 
 enum class ScheduleKind { constant, cosine, linear, wsd };

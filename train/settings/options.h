@@ -65,10 +65,12 @@ struct TrainOptions {
     ScheduleKind schedule = ScheduleKind::cosine;
     std::size_t warmup_iters = 100, lr_decay_iters = 0;
     double decay_fraction = 0.2;
+    bool cautious_weight_decay = false;
     double weight_decay = 0.1, beta1 = 0.9, beta2 = 0.99, grad_clip = 1.0;
     double momentum = 0.95;
     bool nesterov = true;
     std::size_t ns_steps = 5;
+    NewtonSchulz ns_coefficients = NewtonSchulz::original;
     bool muon_split_heads = false;
     MuonScale muon_scale = MuonScale::adamw;
     double ema = 0;

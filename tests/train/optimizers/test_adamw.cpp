@@ -95,6 +95,16 @@ TEST_CASE("adamw: every option matters", "[train]") {
     CHECK(same_bits(run({}, 0.0), Array<double>({2, 2}, 1.0)));
 }
 
+TEST_CASE("adamw: a cautious decay takes from the weights alone that the update brings nearer to 0", "[train]") {
+    Pair<double> p({1, 2}, {1});
+    nn::FlatParameters<double> flat(p);
+    AdamW<double> adamw(flat, {.eps = 0, .weight_decay = 0.5, .cautious = true});
+    set_gradients(flat, "matrix", of<double>({3, -3}).reshaped({1, 2}));
+    adamw.step(0.01);  // the first update is as long as the rate
+    CHECK(p.matrix.value().data()[0] == Approx(1 - 0.005 - 0.01).epsilon(1e-14));
+    CHECK(p.matrix.value().data()[1] == Approx(1 + 0.01).epsilon(1e-14));
+}
+
 TEST_CASE("adamw: large buffers get the same bits with any number of threads", "[train]") {
     check_same_with_any_threads("adamw", [] {
         Pair<float> p({300, 301}, {40'003});
@@ -137,7 +147,7 @@ TEST_CASE("adamw: each role learns at its own multiple of the learning rate", "[
                                                                        {"ln_f.weight", Array<double>({2}, 1.0)}};
     Named<double> module(starts, {{"wte.weight", {nn::Role::embedding}}, {"lm_head.weight", {nn::Role::head}}});
     nn::FlatParameters<double> flat(module);
-    AdamW<double> adamw(flat, {0.9, 0.99, 0, 0.5, {1, 2, 3, 4}});
+    AdamW<double> adamw(flat, {0.9, 0.99, 0, 0.5, false, {1, 2, 3, 4}});
     for (const auto& [name, start] : starts) set_gradient(flat, name, start);
     adamw.step(0.01);  // the first update is as long as the rate
     CHECK(module["wte.weight"].data()[0] == Approx(1 * (1 - 0.005) - 0.01).epsilon(1e-14));

@@ -50,6 +50,19 @@ TEST_CASE("newton-schulz: singular values go where the polynomial takes them, wi
     }
 }
 
+TEST_CASE("newton-schulz: Polar Express has other coefficients for each step", "[train]") {
+    // made with NumPy from the paper's numbers; the sixth step is as the fifth
+    const auto after = [](std::size_t steps) {
+        return newton_schulz(diagonal({1, 0.3, 0.05, 0.002}), steps, train::NewtonSchulz::polar_express);
+    };
+    check_close(after(4), diagonal({1.553149374193, 0.55276931813, 1.494367523686, 0.756351566786}), 1e-10);
+    check_close(after(5), diagonal({1.063770043504, 1.030154775513, 0.95489346131, 1.139775271205}), 1e-10);
+    check_close(after(6), diagonal({1.014524885954, 1.039147216295, 1.088015507047, 0.957009970893}), 1e-10);
+    const WithPrecision scope(Precision::bf16);  // does not diverge where rounding takes singular values above 1
+    for (const float x : newton_schulz(Array<float>({1, 8, 8}, 1.0f), 5, train::NewtonSchulz::polar_express))
+        CHECK(std::abs(x) < 0.2f);
+}
+
 TEST_CASE("newton-schulz: wide, tall and stacked matrices come out nearly orthogonal, in bf16 nearly so", "[train]") {
     for (const Shape& shape : {Shape{1, 7, 33}, Shape{1, 33, 7}, Shape{3, 8, 20}}) {
         const Array<float> u = random_array<float>(shape, 3);
@@ -200,6 +213,29 @@ TEST_CASE("muon: scale rows gives all rows of an update one length, and the matr
     for (std::size_t i = 4; i < 8; ++i) CHECK(after.data()[i] == 0);
     const Array<double> still = update(train::MuonScale::rows, Array<double>({3, 4}, 0.0), {Role::matrix});
     CHECK(same_bits(still, Array<double>({3, 4}, 0.0)));
+}
+
+TEST_CASE("muon: a cautious decay takes from the weights alone that the update brings nearer to 0", "[train]") {
+    const Array<double> start = normal({6, 8}, 1), g = normal({6, 8}, 2);
+    const auto after = [&](double weight_decay, bool cautious) {
+        Named<double> module({{"weight", start}}, {{"weight", {Role::matrix}}});
+        nn::FlatParameters<double> flat(module);
+        MuonOptions options;
+        options.weight_decay = weight_decay, options.cautious = cautious;
+        Muon<double> muon(flat, options);
+        set_gradient(flat, "weight", g);
+        muon.step(0.1);
+        return module["weight"].clone();
+    };
+    const Array<double> without = after(0, false), all = after(0.5, false), some = after(0.5, true);
+    CHECK(same_bits(after(0, true), without));
+    std::size_t decayed = 0;
+    for (std::size_t i = 0; i < start.size(); ++i) {
+        const double before = start.data()[i], step = before - without.data()[i];
+        CHECK(some.data()[i] == (before * step > 0 ? all : without).data()[i]);
+        decayed += before * step > 0;
+    }
+    CHECK((decayed > 10 && decayed < 38));
 }
 
 TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[train]") {
