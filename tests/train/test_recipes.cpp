@@ -60,7 +60,7 @@ TEST_CASE("recipes: every one that is listed exists, and a small text has a smal
     const TrainOptions o = train::recipe("stories").options;  // stories begin where their windows do
     CHECK((o.sampler == data::SamplerKind::paragraphs && o.tokenizer == "bpe"));
     CHECK((o.n_layer == 2 && o.n_embd == 128 && o.block_size == 128));
-    CHECK(train::recipe("fast").options.sampler == data::SamplerKind::random);
+    CHECK(train::recipe("fast").options.sampler == data::SamplerKind::shuffle);
     CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 8'100'000);  // a small text has a small model
     CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
     for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {  // a short text has a short context
@@ -153,7 +153,7 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     };
     CHECK(with(OptimizerKind::adamw, {"optimizer"}).learning_rate == 3e-3);
     CHECK(with(OptimizerKind::adamw, {"optimizer"}).embedding_lr == 0);
-    CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.02);
+    CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.024);
     CHECK(with(OptimizerKind::sgd, {"optimizer"}).head_lr == 0);
     CHECK(with(OptimizerKind::muon, {"max-iters"}).max_time == 0);
     CHECK(with(OptimizerKind::muon, {"max-iters", "max-time"}).max_time == 60);

@@ -69,7 +69,11 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
 TrainOptions finetune_options(TrainOptions o) {
     o.sampler = data::SamplerKind::shuffle;
     o.eval_on_start = true;
-    o.muon_scale = MuonScale::original;  // its rates were chosen with this scale
+    // its rates were chosen with these
+    o.learning_rate = 0.02;
+    o.muon_scale = MuonScale::original;
+    o.ns_coefficients = NewtonSchulz::original, o.ns_steps = 5;
+    o.cautious_weight_decay = false;
     return o;
 }
 
