@@ -87,6 +87,8 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK((ten.n_layer == 6 && ten.n_embd == 192 && ten.n_head == 3 && ten.block_size == 256));
     CHECK((ten.batch_size == 16 && ten.dropout == 0.2));
     CHECK((minute.weight_decay == 0.1 && ten.weight_decay == 0.3));
+    CHECK((minute.cautious_weight_decay && !ten.cautious_weight_decay));
+    CHECK((minute.sampler == data::SamplerKind::shuffle && ten.sampler == data::SamplerKind::random));
     const TrainOptions less = fitted({350, 900, 1'115'394});  // 8 times
     CHECK((less.dropout == 0.1 && less.weight_decay == 0.1));
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);

@@ -195,7 +195,11 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;
     const bool often = epochs > kEpochsWithLittleDropout;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
-    if (often && o.optimizer == OptimizerKind::muon) set("weight-decay", o.weight_decay, 0.3);
+    if (often) set("sampler", o.sampler, data::SamplerKind::random);  // windows that begin anywhere
+    if (often && o.optimizer == OptimizerKind::muon) {
+        set("weight-decay", o.weight_decay, 0.3);
+        set("cautious-weight-decay", o.cautious_weight_decay, false);
+    }
     const double batch_tokens = power_of_two(kBatch * portable::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));

@@ -42,7 +42,7 @@ std::vector<Setting> settings(TrainOptions& o) {
          "that makes the vocabulary smaller; the recipe fast)"},
         {"strict-vocabulary", &o.strict_vocabulary, text, kMayChange,
          "refuse characters that the tokenizer does not know, instead of replacing them"},
-        {"sampler", &o.sampler, text, 0,
+        {"sampler", &o.sampler, text, kChosen,
          "training sequences: random, shuffle (each once per epoch), sequential, or paragraphs (random, starting with "
          "a paragraph)"},
         // Model
@@ -91,7 +91,7 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"learning-rate", &o.learning_rate, optimizer, kUsual, "peak learning rate"},
         {"batch-size", &o.batch_size, optimizer, kUsual | kChosen, "sequences per step"},
         {"weight-decay", &o.weight_decay, optimizer, kUsual | kChosen, "weight decay of matrices; vectors have none"},
-        {"cautious-weight-decay", &o.cautious_weight_decay, optimizer, 0,
+        {"cautious-weight-decay", &o.cautious_weight_decay, optimizer, kChosen,
          "adamw, muon: decay only the weights that the update brings nearer to 0, too"},
         {"gradient-accumulation-steps", &o.gradient_accumulation_steps, optimizer, 0,
          "batches per step; their gradients are averaged"},
