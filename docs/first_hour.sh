@@ -20,7 +20,7 @@ run() {
     printf '\n```\n$ %s\n' "$*"
     local code=0
     (eval "$*") <typed >shown 2>&1 || code=$?
-    grep -v '^sha256 of the weights' shown | fold -s -w 130 | sed 's/ *$//' >lines || true  # another on each run
+    sed '/^sha256 of the weights/d' shown | fold -s -w 130 | sed 's/ *$//' >lines  # another hash on each run
     if [ "$(wc -l <lines)" -gt 40 ]; then
         head -n 12 lines
         echo ...

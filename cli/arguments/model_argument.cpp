@@ -93,7 +93,7 @@ models::LoadedModel load_current(const ModelArgument& argument, models::WeightSt
 
 WeightType WeightFlags::type_for(const std::filesystem::path& model) const {
     if (!quantize.empty()) return WeightType::q8_0;
-    if (precision.empty()) return models::usual_weights(model);
+    if (precision.empty()) return load_unchanged(model.string(), models::usual_weights);
     return precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
 }
 

@@ -30,6 +30,16 @@ double image(double s, int steps) {
     return s;
 }
 
+Array<double> after_a_step(const Array<double>& start, const Array<double>& g, const nn::ParameterKind& kind,
+                           const MuonOptions& options, double rate) {
+    Named<double> module({{"weight", start}}, {{"weight", kind}});
+    nn::FlatParameters<double> flat(module);
+    Muon<double> muon(flat, options);
+    set_gradient(flat, "weight", g);
+    muon.step(rate);
+    return module["weight"].clone();
+}
+
 }  // namespace
 
 TEST_CASE("newton-schulz: singular values go where the polynomial takes them, within the known range", "[train]") {
@@ -144,15 +154,8 @@ TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "
 }
 
 TEST_CASE("muon: query, key and value are matrices of their own, and so are heads when asked", "[train]") {
-    const auto update = [&](const nn::ParameterKind& kind, bool split_heads, const Array<double>& g) {
-        Named<double> module({{"weight", Array<double>(g.shape(), 0.0)}}, {{"weight", kind}});
-        nn::FlatParameters<double> flat(module);
-        MuonOptions options;
-        options.split_heads = split_heads;
-        Muon<double> muon(flat, options);
-        set_gradient(flat, "weight", g);
-        muon.step(1.0);
-        return module["weight"].clone();
+    const auto update = [](const nn::ParameterKind& kind, bool split_heads, const Array<double>& g) {
+        return after_a_step(Array<double>(g.shape(), 0.0), g, kind, {.split_heads = split_heads}, 1);
     };
     // The step if the rows are `maps` stacked matrices.
     const auto expected = [&](const Array<double>& g, std::size_t maps) {
@@ -172,14 +175,7 @@ TEST_CASE("muon: query, key and value are matrices of their own, and so are head
 
 TEST_CASE("muon: scale rows gives all rows of an update one length, and the matrix the length that it had", "[train]") {
     const auto update = [](train::MuonScale scale, const Array<double>& g, const nn::ParameterKind& kind) {
-        Named<double> module({{"weight", Array<double>(g.shape(), 0.0)}}, {{"weight", kind}});
-        nn::FlatParameters<double> flat(module);
-        MuonOptions options;
-        options.scale = scale, options.split_heads = true;
-        Muon<double> muon(flat, options);
-        set_gradient(flat, "weight", g);
-        muon.step(1.0);
-        return module["weight"].clone();
+        return after_a_step(Array<double>(g.shape(), 0.0), g, kind, {.scale = scale, .split_heads = true}, 1);
     };
     const auto dot = [](const double* a, const double* b, std::size_t n) {
         return std::inner_product(a, a + n, b, 0.0);
@@ -218,14 +214,7 @@ TEST_CASE("muon: scale rows gives all rows of an update one length, and the matr
 TEST_CASE("muon: a cautious decay takes from the weights alone that the update brings nearer to 0", "[train]") {
     const Array<double> start = normal({6, 8}, 1), g = normal({6, 8}, 2);
     const auto after = [&](double weight_decay, bool cautious) {
-        Named<double> module({{"weight", start}}, {{"weight", {Role::matrix}}});
-        nn::FlatParameters<double> flat(module);
-        MuonOptions options;
-        options.weight_decay = weight_decay, options.cautious = cautious;
-        Muon<double> muon(flat, options);
-        set_gradient(flat, "weight", g);
-        muon.step(0.1);
-        return module["weight"].clone();
+        return after_a_step(start, g, {Role::matrix}, {.weight_decay = weight_decay, .cautious = cautious}, 0.1);
     };
     const Array<double> without = after(0, false), all = after(0.5, false), some = after(0.5, true);
     CHECK(same_bits(after(0, true), without));
