@@ -66,7 +66,6 @@ struct Architecture {
     double local_rope_theta = 0;  // of local layers, without scaling; 0: as in the others
     HeadNorm head_norm = HeadNorm::none;
     bool head_norm_gain = false;
-    bool zero_projections = false;  // a new model's maps back into the stream are zero, so each layer begins as nothing
 
     bool packed_qkv = true;  // one matrix makes query, key and value
     bool qkv_bias = true, attention_bias = true, mlp_bias = true;

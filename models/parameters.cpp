@@ -21,12 +21,7 @@ struct List {
     std::vector<ParameterSpec> all;
 
     void linear(Part part, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
-        all.push_back({part,
-                       Slot::weight,
-                       layer,
-                       {out, in},
-                       kind,
-                       deviation > 0 ? Initial::normal(deviation) : Initial::constant(0)});
+        all.push_back({part, Slot::weight, layer, {out, in}, kind, Initial::normal(deviation)});
         if (bias) vector(part, Slot::bias, out, 0);
     }
     void norm(Part part, std::size_t width, bool gain, bool bias) {
@@ -73,7 +68,7 @@ std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t l
     const std::size_t C = a.n_embd, d = a.head_size(), F = a.inner();
     const ParameterKind matrix{Role::matrix}, heads{Role::matrix, 1, d}, packed{Role::matrix, 3, d};
     // back into the stream, to which 2 L parts are added (Radford et al. 2019)
-    const double projection = a.zero_projections ? 0 : kDeviation / std::sqrt(2.0 * static_cast<double>(a.n_layer));
+    const double projection = kDeviation / std::sqrt(2.0 * static_cast<double>(a.n_layer));
     List list{a, layer, {}};
     list.norm(Part::attention_norm, C, a.norm_gain, a.norm_bias);
     if (a.packed_qkv) {

@@ -24,7 +24,6 @@ Architecture defaults(bool bias) {
     a.mlp_bias = false;
     a.activation = Activation::squared_relu;
     a.tied_head = false;
-    a.zero_projections = true;
     a.softcap = 15;
     return a;
 }

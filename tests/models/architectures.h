@@ -14,7 +14,6 @@ inline models::Architecture shape_of(const char* family, std::size_t vocabulary,
     models::Architecture a = models::family(family).defaults(bias);
     a.vocab_size = vocabulary, a.n_layer = layers, a.n_head = heads, a.n_embd = width, a.block_size = context;
     a.dropout = dropout;
-    a.zero_projections = false;  // else the layers of a new model do nothing
     return a;
 }
 

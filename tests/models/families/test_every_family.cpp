@@ -52,18 +52,6 @@ TEST_CASE("every family: initial values are GPT-2's", "[models]") {
     }
 }
 
-TEST_CASE("every family: a new nanochat's layers do nothing", "[models]") {
-    for (const std::string& family : models::family_names()) {
-        models::Architecture shape = middle_shape(family);
-        shape.zero_projections = models::family(family).defaults(true).zero_projections;
-        Transformer<float> model(shape, Generator{1, 0});
-        std::size_t zeros = 0;
-        for (const auto& [name, p] : model.parameters())
-            zeros += p.rank() == 2 && same_bits(p.value(), Array<float>(p.shape(), 0.0f));
-        CHECK(zeros == (family == "nanochat" ? 2 * shape.n_layer : 0));
-    }
-}
-
 TEST_CASE("every family: the first loss is close to ln V", "[models][unsanitized]") {
     for (const std::string& family : models::family_names()) {
         for (const std::size_t vocabulary : {27, 1000}) {
