@@ -30,18 +30,17 @@ class RandomSampler : public WindowSampler {
 class ShuffleSampler final : public WindowSampler {
   public:
     ShuffleSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
-        : WindowSampler(tokens, batch, length), seed_(seed) {}
+        : WindowSampler(tokens, batch, length), seed_(seed), in_epoch_(windows_ > 1 ? windows_ - 1 : 1) {}
 
   private:
     std::size_t window_start(std::uint64_t row) const override {
-        const std::uint64_t epoch = row / windows_;
+        const std::uint64_t epoch = row / in_epoch_;
         const RandomKey order{seed_, first_stream + 1 + 2 * epoch}, offset{seed_, order.stream + 1};
-        const std::uint64_t spare =
-            tokens_.size() - 1 - windows_ * length_;  // tokens that no window covers at offset 0
-        return permute(order, row % windows_, windows_) * length_ + random_below(offset, 0, spare + 1);
+        const std::uint64_t starts = tokens_.size() - in_epoch_ * length_;
+        return permute(order, row % in_epoch_, in_epoch_) * length_ + random_below(offset, 0, starts);
     }
 
-    const std::uint64_t seed_;
+    const std::uint64_t seed_, in_epoch_;  // in_epoch_: windows; one less than fit, so that the text is cut anywhere
 };
 
 class SequentialSampler final : public WindowSampler {

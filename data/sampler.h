@@ -19,9 +19,8 @@ namespace inkling::data {
 // How batches choose their windows of T tokens out of N. Row r = step * B + b is:
 enum class SamplerKind {
     random,      // a uniform start in [0, N - T), as nanoGPT
-    shuffle,     // every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
-                 // windows of an epoch all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its
-                 // last tokens are seen too
+    shuffle,     // every window of an epoch once, in an order that depends on (seed, epoch) alone. Its windows lie end
+                 // to end from a random token on, so that each epoch cuts the text elsewhere: one window less than fit
     sequential,  // window r mod floor((N - 1) / T), which begins at that number times T
     paragraphs,  // as random, moved back to where the paragraph begins if that is less than T tokens before: what is
                  // read there does not depend on what the window leaves out (nanochat begins its rows with documents)

@@ -64,14 +64,14 @@ TEST_CASE("sampler: the seed matters where there is chance, and starts are unifo
     for (const auto& [start, n] : count) CHECK(std::abs(n - 10'000) < 500);  // 5 standard deviations
 }
 
-TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another order", "[data]") {
-    const auto tokens = positions(213);  // 26 windows of 8, 4 tokens to spare
-    const std::size_t windows = 26;
+TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another order and cut elsewhere", "[data]") {
+    const auto tokens = positions(213);  // 26 windows of 8, of which an epoch has 25, and 4 tokens to spare
+    const std::size_t windows = 25, epochs = 200;
     const auto all =
-        starts(*make_sampler(SamplerKind::shuffle, tokens, 4, 8, 3), 130);  // 20 epochs; batches cross their borders
+        starts(*make_sampler(SamplerKind::shuffle, tokens, 4, 8, 3), 1250);  // batches cross the epochs' borders
     std::set<std::vector<std::size_t>> orders;
     std::set<std::size_t> offsets;
-    for (std::size_t epoch = 0; epoch < 20; ++epoch) {
+    for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
         std::vector<std::size_t> order(all.begin() + static_cast<std::ptrdiff_t>(epoch * windows),
                                        all.begin() + static_cast<std::ptrdiff_t>((epoch + 1) * windows));
         const std::size_t offset = *std::min_element(order.begin(), order.end());
@@ -86,9 +86,11 @@ TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another or
         CHECK(seen.size() == windows);
         orders.insert(order);
     }
-    CHECK(orders.size() == 20);
-    CHECK(*offsets.rbegin() == 4);
-    CHECK(offsets.size() == 5);
+    CHECK(orders.size() == epochs);
+    CHECK(*offsets.rbegin() == 12);
+    CHECK(offsets.size() == 13);
+    const auto one_window = positions(9);
+    CHECK(starts(*make_sampler(SamplerKind::shuffle, one_window, 2, 8, 3), 1) == std::vector<std::size_t>{0, 0});
 }
 
 TEST_CASE("sampler sequential: step s, row b takes window (s B + b) mod floor((N - 1) / T)", "[data]") {
