@@ -1,5 +1,6 @@
 // OpenMP loops over disjoint outputs. One thread computes each output, in one order, so results never depend on the
-// number of threads. Small work stays on the calling thread, because a parallel region costs microseconds.
+// number of threads, nor on who computes what. Small work stays on the calling thread, because a parallel region costs
+// microseconds.
 //   parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) { for (...) y[i] = ...; });
 #pragma once
 
@@ -17,15 +18,15 @@ inline constexpr std::size_t kGrain = 16384;
 // The body of a loop; computes outputs [begin, end).
 using RangeBody = FunctionRef<void(std::size_t begin, std::size_t end)>;
 
-// The number of ranges parallel_for may use: 1 inside another parallel loop.
-std::size_t max_ranges();
+// The number of threads parallel_for may use: 1 inside another parallel loop.
+std::size_t max_threads();
 
 // At least a cache line of elements of any type. Threads that write to one line slow each other down (false sharing),
 // and vectors across lines are slower.
 inline constexpr std::size_t kLine = 32;
 
-// Calls body(begin, end) on disjoint ranges that cover [0, n), of at least `grain` indices, starting at multiples of
-// `unit`. Rethrows the first exception of a body.
+// Calls body(begin, end) on disjoint ranges that cover [0, n), starting at multiples of `unit`, several for each
+// thread; each thread gets at least `grain` indices. Rethrows the first exception of a body.
 void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit = 1);
 
 // Calls body(begin, end) on ranges of rows of `width` elements; the grain is in elements.

@@ -104,7 +104,7 @@ struct Product {
         // Packs several blocks of K at a time, because the threads meet each time.
         const std::size_t packed = even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word);
         const std::size_t blocks =
-            in_place ? k : std::max<std::size_t>(1, std::min(kPacked, kPackedPerThread * max_ranges()) / packed);
+            in_place ? k : std::max<std::size_t>(1, std::min(kPacked, kPackedPerThread * max_threads()) / packed);
         const std::size_t deep = std::min(pieces(k, depth), blocks) * depth;
         const Buffer panels(in_place ? 0 : packed * (deep / depth));
         for (std::size_t j = 0; j < n; j += width) {
@@ -123,7 +123,7 @@ struct Product {
     // Packs panels of B, one block of K after the other. A thread packs some panels of a piece of K.
     void pack(const Part& part, Word* panels) const {
         const std::size_t across = pieces(part.columns, C), all = pieces(part.deep, part.depth);
-        const std::size_t cuts = pieces(kSharesPerThread * max_ranges(), across * all);
+        const std::size_t cuts = pieces(kSharesPerThread * max_threads(), across * all);
         const std::size_t cut = even(part.depth, std::max(kMinCut * numbers, pieces(part.depth, cuts)), 16 * numbers);
         const std::size_t per_block = pieces(part.depth, cut);
         const auto work = [&](std::size_t begin, std::size_t end) {
@@ -145,7 +145,7 @@ struct Product {
     // Without panels, B is read in place.
     void multiply(const Part& part, const Word* panels) const {
         const std::size_t across = pieces(part.columns, C), end_of_k = part.from + part.deep;
-        const std::size_t min_shares = std::max(kMinShares, kSharesPerThread * max_ranges());
+        const std::size_t min_shares = std::max(kMinShares, kSharesPerThread * max_threads());
         std::size_t high = kHeight;
         while (high > R && pieces(m, high) * across < min_shares) high = pieces(high / 2, R) * R;
         // As even as whole tiles allow, so that threads with equally many blocks have equal work.
