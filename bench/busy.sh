@@ -1,6 +1,7 @@
 #!/bin/sh
-# The cost of another busy program: training, evaluation and text, with 1 thread, with one thread per core, and with the
-# number that currently runs fastest. Prints the median of several runs in turn.
+# The cost of another program, which takes a fifth of a core in bursts of 1 to 5 ms (light) or a whole core (busy):
+# training, evaluation and text, with 1 thread, with one thread per core, and with the number that currently runs
+# fastest, and whole steps of preset small. Prints the median of several runs in turn.
 #   bench/busy.sh [ROUNDS] [OTHER]     OTHER: an `inkling` that does not change its threads (one before 2026-11-22)
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -26,6 +27,25 @@ generate() {  # -> ms per token of a model of 10 million weights
     "$1" generate --model "$dir/small" --max-tokens 2000 --threads "$2" --json </dev/null 2>"$dir/log" |
         sed -E 's/.*"tok_s":([0-9.]+).*/\1/' | awk '{ printf "%.3f\n", 1000 / $1 }'
 }
+step() {  # -> median ms of a step of preset small, whose number of threads is fixed
+    "$1" bench --preset small --threads "$2" --seconds 8 --json 2>"$dir/log" | sed -E 's/.*"ms_step":([0-9.]+).*/\1/'
+}
+burst='import random, time
+while True:
+    burst = random.uniform(0.001, 0.005)
+    end = time.thread_time() + burst
+    while time.thread_time() < end: pass
+    time.sleep(4 * burst)'
+neighbour() {  # quiet, light or busy
+    [ -z "$busy" ] || kill "$busy"
+    busy=
+    case $1 in
+    light) python3 -c "$burst" & ;;
+    busy) sh -c 'while :; do :; done' & ;;
+    *) return ;;
+    esac
+    busy=$!
+}
 median() { sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 
 model() {  # name, flags
@@ -35,12 +55,9 @@ model() {  # name, flags
 }
 model tiny $tiny
 model small $tiny --n-layer 6 --n-head 6 --n-embd 384 --block-size 256
-for machine in quiet busy; do
-    if [ $machine = busy ]; then
-        sh -c 'while :; do :; done' &
-        busy=$!
-    fi
-    for what in train evaluate generate; do
+for machine in quiet light busy; do
+    neighbour $machine
+    for what in train evaluate generate step; do
         for _ in $(seq "$rounds"); do
             $what "$inkling" 1 >>"$dir/$machine.$what.1"
             [ -z "$other" ] || $what "$other" "$cores" >>"$dir/$machine.$what.all"
@@ -49,8 +66,8 @@ for machine in quiet busy; do
     done
 done
 printf '| | 1 thread | %s threads | adaptive |\n|---|---|---|---|\n' "$cores"
-for machine in quiet busy; do
-    for what in 'train ms_per_step' 'evaluate seconds' 'generate ms_per_token'; do
+for machine in quiet light busy; do
+    for what in 'train ms_per_step' 'evaluate seconds' 'generate ms_per_token' 'step ms'; do
         name=${what% *} unit=$(echo "${what#* }" | tr _ ' ')
         printf '| %s, %s: %s |' $machine "$name" "$unit"
         for threads in 1 all adaptive; do

@@ -81,14 +81,11 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
         const std::size_t end = help.find("\n  -", begin + 1);
         return help.substr(begin, end - begin);
     };
-    for (const char* flag : {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema", "--sampler"})
+    for (const char* flag :
+         {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema", "--sampler", "--learning-rate"})
         check_has(text_of(all, flag), "(default: chosen by the recipe)");
-    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{{"--arch", "nanochat"},
-                                                                                      {"--optimizer", "muon"},
-                                                                                      {"--learning-rate", "0.024"},
-                                                                                      {"--max-time", "60"},
-                                                                                      {"--val-fraction", "0.025"},
-                                                                                      {"--nesterov,", "on"}})
+    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
+             {"--arch", "nanochat"}, {"--optimizer", "muon"}, {"--max-time", "60"}, {"--nesterov,", "on"}})
         check_has(text_of(all, flag), "(default: " + value + ")");
     CHECK(text_of(all, "--overwrite").find("default") == std::string::npos);
     check_has(text_of(generate, "--seed"), "(default: another each time)");

@@ -88,7 +88,9 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK((ten.batch_size == 16 && ten.dropout == 0.2));
     CHECK((minute.weight_decay == 0.1 && ten.weight_decay == 0.3));
     CHECK((minute.cautious_weight_decay && !ten.cautious_weight_decay));
-    CHECK((minute.sampler == data::SamplerKind::shuffle && ten.sampler == data::SamplerKind::random));
+    CHECK((minute.learning_rate == 0.03 && ten.learning_rate == 0.024));
+    CHECK(fitted({600, 900, 1'115'394}, {"learning-rate"}).learning_rate == 0.03);
+    CHECK(fitted({60, 900, 50'000}).weight_decay == 0.5);     // 60 times
     const TrainOptions less = fitted({350, 900, 1'115'394});  // 8 times
     CHECK((less.dropout == 0.1 && less.weight_decay == 0.1));
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
@@ -155,7 +157,7 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     };
     CHECK(with(OptimizerKind::adamw, {"optimizer"}).learning_rate == 3e-3);
     CHECK(with(OptimizerKind::adamw, {"optimizer"}).embedding_lr == 0);
-    CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.024);
+    CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.03);
     CHECK(with(OptimizerKind::sgd, {"optimizer"}).head_lr == 0);
     CHECK(with(OptimizerKind::muon, {"max-iters"}).max_time == 0);
     CHECK(with(OptimizerKind::muon, {"max-iters", "max-time"}).max_time == 60);
@@ -247,6 +249,10 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
 TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as chosen by the recipe", "[train]") {
     TrainOptions plain = train::recipe("fast").options;
     std::set<std::string> changed = {"precision"};  // by the CPU
+    const auto differ = [&](TrainOptions a, TrainOptions& b) {
+        for (const auto& [setting, before] : train::differing(a, b)) changed.insert(setting.name);
+    };
+    differ(train::recipe("stories").options, plain);
     for (const double seconds : {1.0, 60.0, 3600.0}) {
         for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
             const Budget budget{seconds, 900, tokens};
@@ -254,7 +260,7 @@ TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as cho
             o.max_iters = train::planned_steps(budget, seconds / 0.01, o);
             train::fit_tokenizer(tokens, {}, o);
             train::fit_to_steps(budget, {}, o);
-            for (const auto& [setting, before] : train::differing(o, plain)) changed.insert(setting.name);
+            differ(o, plain);
         }
     }
     std::set<std::string> chosen;

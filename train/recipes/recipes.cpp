@@ -26,9 +26,9 @@ constexpr ModelShape kShapes[] =  // by size
 constexpr double kEfficiency = 0.4;        // speed of a step, relative to products alone
 constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that give the lowest loss in a given time
 // More repetitions, or a larger model, overfit. Dropout helps once a text is seen more than 6 times; more dropout with
-// more weight decay helps from 9 times on.
+// more weight decay helps from 9 times on, and still more decay from 30 times on.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
-constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9;
+constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9, kEpochsWithMostDecay = 30;
 constexpr double kMinSteps = 400;  // for even the shortest text
 constexpr double kAdapterRate = 1e-3;
 // A run that repeats its text has 40 evaluations, and stops after this many without improvement.
@@ -61,7 +61,7 @@ TrainOptions fast() {
     o.ns_steps = 4;
     o.muon_split_heads = true;
     o.momentum = 0.9;
-    o.learning_rate = 0.024;
+    o.learning_rate = 0.03;
     o.embedding_lr = 0.01;
     o.head_lr = 0.004;
     o.min_lr = 0;
@@ -195,9 +195,9 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;
     const bool often = epochs > kEpochsWithLittleDropout;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
-    if (often) set("sampler", o.sampler, data::SamplerKind::random);  // windows that begin anywhere
     if (often && o.optimizer == OptimizerKind::muon) {
-        set("weight-decay", o.weight_decay, 0.3);
+        set("learning-rate", o.learning_rate, 0.024);
+        set("weight-decay", o.weight_decay, epochs > kEpochsWithMostDecay ? 0.5 : 0.3);
         set("cautious-weight-decay", o.cautious_weight_decay, false);
     }
     const double batch_tokens = power_of_two(kBatch * portable::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);

@@ -19,7 +19,8 @@ std::vector<Setting> settings(TrainOptions& o) {
          "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run",
          {"char", "bpe"}},
         {"vocab-size", &o.vocab_size, text, kUsual | kChosen, "vocabulary size that --tokenizer bpe learns"},
-        {"val-fraction", &o.val_fraction, text, kUsual, "fraction of the text at its end, kept for validation"},
+        {"val-fraction", &o.val_fraction, text, kUsual | kChosen,
+         "fraction of the text at its end, kept for validation"},
         {"exclude", &o.text.exclude, text, kMayChange | kReadsText,
          "skip files and folders that match this pattern, such as '*.log'; repeatable"},
         {"text-field", &o.text.text_field, text, kMayChange | kReadsText,
@@ -88,7 +89,7 @@ std::vector<Setting> settings(TrainOptions& o) {
         // Optimizer
         {"optimizer", &o.optimizer, optimizer, kUsual,
          "adamw; muon (for matrices in blocks, AdamW for embeddings, head and vectors); or sgd"},
-        {"learning-rate", &o.learning_rate, optimizer, kUsual, "peak learning rate"},
+        {"learning-rate", &o.learning_rate, optimizer, kUsual | kChosen, "peak learning rate"},
         {"batch-size", &o.batch_size, optimizer, kUsual | kChosen, "sequences per step"},
         {"weight-decay", &o.weight_decay, optimizer, kUsual | kChosen, "weight decay of matrices; vectors have none"},
         {"cautious-weight-decay", &o.cautious_weight_decay, optimizer, kChosen,
