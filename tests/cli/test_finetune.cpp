@@ -50,7 +50,8 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", foxes(3000)),
                       held = folder.write("held.txt", foxes(5000).substr(3000)), out = folder.path("out");
-    for (const Arguments& kind : {Arguments{}, words("--lora-rank 2")}) {
+    for (const Arguments& kind :
+         {Arguments{}, words("--lora-rank 2 --learning-rate 0.01")}) {  // the usual rate may learn nothing
         const auto lines = tuned("--data", text, "--out", out, "--max-iters 300", kind);
         const auto& settings = lines.front()["settings"];
         check_holds(settings, "eval_on_start", true, "optimizer", (kind.empty() ? "muon" : "adamw"));
