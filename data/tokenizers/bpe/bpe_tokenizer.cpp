@@ -87,7 +87,7 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     }
     std::size_t bytes = 0;
     for (const Task& task : all) bytes += task.text.size();
-    std::vector<std::vector<std::int32_t>> parts(all.size());  // filled at the first task of each thread
+    std::vector<std::vector<std::int32_t>> parts(all.size());  // filled at the first task of each range
     std::vector<std::size_t> ends(all.size());
     parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
         BpeModel::Encoder encoder(model_, caches_->take());
