@@ -53,6 +53,7 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, processes);
     state_.data_fingerprint = dataset.fingerprint;
     state_.base_fingerprint = base_fingerprint(model);
+    state_.teacher_fingerprint = step_->teachers.fingerprint();
     state_.config = to_toml(options_);
 }
 
@@ -71,10 +72,11 @@ void TrainingLoop::split_examples() {
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
-    const std::string config = state_.config, base = state_.base_fingerprint;
+    const std::string config = state_.config, base = state_.base_fingerprint, teachers = state_.teacher_fingerprint;
     state_ = state;
     state_.config = config;
     state_.base_fingerprint = base;
+    state_.teacher_fingerprint = teachers;
     step_->spikes = state.spikes;
     saved_step_ = state_.step;
 }

@@ -179,6 +179,7 @@ class Preparation {
             const bool chosen = !candidate.empty() || settings_.given.contains("block-size");
             take_shape(run.loaded.model->config, chosen, settings_);
         }
+        check_teachers(options_, *run.loaded.tokenizer);
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
             run.text = encoded(run.corpus, *run.loaded.tokenizer);
@@ -230,6 +231,8 @@ bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::L
     const bool chat = options.chat_template == ChatForm::chatml || data::has_conversations(corpus);
     if (!loaded.tokenizer && !options.init_from.empty()) {
         loaded.tokenizer = models::open_tokenizer(options.init_from);
+    } else if (!loaded.tokenizer && !options.teacher.empty() && !settings.given.contains("tokenizer")) {
+        loaded.tokenizer = models::open_tokenizer(options.teacher[0]);
     } else if (!loaded.tokenizer) {
         // conversations need byte pairs, which can have special tokens
         fit_tokenizer(chat ? std::max(corpus.bytes(), kShortText + 1) : corpus.bytes(), settings);

@@ -41,8 +41,9 @@ struct PreparedRun {
 void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, PreparedRun& run);
 
 // Opens the tokenizer of a new run into loaded.tokenizer; recipes choose it for the text. With --init-from it is that
-// model's tokenizer, whether or not `loaded` holds the model. To learn conversations, it gets ChatML's special tokens;
-// returns whether they are new. With `learn` false, does not learn byte pairs, and loaded.tokenizer is null.
+// model's tokenizer, whether or not `loaded` holds the model; with --teacher, the first teacher's. To learn
+// conversations, it gets ChatML's special tokens; returns whether they are new. With `learn` false, does not learn byte
+// pairs, and loaded.tokenizer is null.
 bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn = true);
 
 // The input of a recipe: size and kind of the text.

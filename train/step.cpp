@@ -33,6 +33,7 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
                            distributed::Processes* processes)
     : parameters(model),
       average(parameters, options.ema),
+      teachers(options, model.config),
       options_(options),
       model_(model),
       sampler_(sampler),
@@ -77,7 +78,8 @@ double TrainingStep::add_part(std::size_t number, std::size_t part, std::size_t 
         const std::size_t batch = (number * micro_steps + i) * shards + part;
         sampler_.fill(batch, batch_);
         profile::lap("batch");
-        const Tensor<float> y = model_.loss(array(batch_.inputs), array(batch_.targets), &random, array(batch_.begins));
+        const Tensor<float> y =
+            teachers.loss(model_, array(batch_.inputs), array(batch_.targets), &random, array(batch_.begins));
         const double own = static_cast<double>(y.item());
         // each target counts the same; with windows, this is `micro_steps` times `shards`
         const double batches = static_cast<double>(targets) / static_cast<double>(sampler_.targets(batch));

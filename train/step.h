@@ -21,6 +21,7 @@
 #include "train/sharding/pairwise_sum.h"
 #include "train/sharding/reduce_scatter.h"
 #include "train/spikes.h"
+#include "train/teachers.h"
 #include "train/weight_average.h"
 
 namespace inkling::train {
@@ -66,6 +67,7 @@ class TrainingStep {
     nn::FlatParameters<float> parameters;
     std::unique_ptr<Optimizer<float>> optimizer;
     WeightAverage average;
+    const Teachers teachers;
     Spikes spikes;
 
   private:

@@ -183,6 +183,29 @@ TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]")
     CHECK(fs::exists(folder.out + "/step-000000"));
 }
 
+TEST_CASE("train: --teacher gives a run its tokenizer, is counted, and is refused where it does not fit", "[cli]") {
+    const TrainFolder folder;
+    const Arguments taught = folder.train(small("--max-iters 2"), "--teacher", small_run());
+    execute(taught);
+    CHECK(read_file(folder.out + "/best/tokenizer.json") == read_file(small_run() + "/best/tokenizer.json"));
+    check_has(read_file(folder.out + "/config.toml"), "teacher = [ '" + small_run() + "' ]", "teacher_weight = 0.7");
+    const Arguments resumed = words("train --out", folder.out, "--resume auto --max-iters 3");
+    check_fails(call(resumed + words("--teacher", folder.out)), 3, "its teachers had other weights");
+    execute(resumed);
+    const auto flops = [&](const auto&... flags) {
+        return json_of(folder.train(small("--max-iters 2"), "--dry-run --json", flags...))["flops"]
+            .template get<double>();
+    };
+    CHECK(flops("--teacher", small_run()) == Approx(flops() * 4 / 3));
+    check_fails(call(folder.train(kSmall, "--overwrite --teacher-weight 0.5")), 2, "--teacher-weight is for --teacher");
+    check_fails(call(taught + words("--overwrite --teacher-weight 1.5")), 2,
+                "--teacher-weight must be between 0 and 1");
+    check_fails(call(folder.train(kSmall, "--overwrite --teacher", folder.path("none"))), 3, "none");
+    check_fails(call(folder.train(small("--block-size 32"), "--overwrite --teacher", small_run())), 3,
+                "context of 8 tokens");
+    check_fails(call(taught + words("--overwrite --tokenizer bpe")), 3, "has another tokenizer than the run");
+}
+
 TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli][slow]") {
     const TrainFolder folder;
     const Arguments train = folder.train("--dry-run", kSmall);

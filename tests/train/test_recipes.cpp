@@ -96,6 +96,11 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
     CHECK(fitted({600, 900, 1'115'394}, {"weight-decay"}).weight_decay == 0.1);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
+    TrainOptions taught = train::recipe("fast").options;
+    taught.teacher = {"runs/first"};
+    taught = fitted({600, 900, 1'115'394}, {}, taught);
+    CHECK((taught.dropout == 0 && taught.weight_decay == 0.1 && taught.cautious_weight_decay));
+    CHECK(taught.learning_rate == 0.03);
 }
 
 TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unless they are given", "[train]") {

@@ -16,6 +16,7 @@
 #include "train/adapters.h"
 #include "train/evaluate.h"
 #include "train/step.h"
+#include "train/teachers.h"
 
 namespace inkling::train {
 namespace {
@@ -147,8 +148,11 @@ double training_flops(const models::Architecture& config, double tokens) {
 }
 
 double flops_per_step(const TrainOptions& options, const models::Architecture& config) {
-    return step_flops(options, adapted_parts(options, config), of_rows(options, config),
-                      static_cast<double>(options.tokens_per_step()));
+    const auto tokens = static_cast<double>(options.tokens_per_step());
+    double flops = step_flops(options, adapted_parts(options, config), of_rows(options, config), tokens);
+    for (const models::Architecture& teacher : teacher_architectures(options))
+        flops += training_flops(of_rows(options, teacher), tokens) / 3;  // forward alone
+    return flops;
 }
 
 void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
@@ -161,6 +165,12 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
     const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
     result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
+    for (const models::Architecture& teacher : teacher_architectures(options))
+        result.state_bytes += 4 * static_cast<double>(models::parameter_count(teacher));
+    constexpr double kTables = 6;  // at once, of logits or probabilities
+    if (!options.teacher.empty())
+        result.state_bytes += kTables * 4 * static_cast<double>(config.vocab_size) *
+                              static_cast<double>(options.rows_per_shard() * options.block_size);
 }
 
 Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
@@ -178,6 +188,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
 
     TrainOptions tried = options;  // one part of a step
     tried.gradient_accumulation_steps = tried.shards = 1;
+    tried.teacher.clear();  // counted above
     tried.batch_size = options.rows_per_shard();
     release_cached_buffers();
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));

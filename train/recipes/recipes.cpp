@@ -191,8 +191,8 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    // adapters get neither dropout nor more weight decay
-    const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;
+    // adapters, and what teachers teach, get neither dropout nor more weight decay
+    const double epochs = o.lora_rank > 0 || !o.teacher.empty() ? 0 : seen / train_tokens;
     const bool often = epochs > kEpochsWithLittleDropout;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
     if (often && o.optimizer == OptimizerKind::muon) {

@@ -26,6 +26,7 @@ constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
 constexpr const char* kBase = "base_fingerprint";
+constexpr const char* kTeachers = "teacher_fingerprint";
 constexpr const char* kValLoss = "val_loss";
 constexpr const char* kBestValLoss = "best_val_loss";
 constexpr const char* kBestStep = "best_step";
@@ -98,8 +99,11 @@ std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
 }  // namespace
 
 std::string base_fingerprint(models::Transformer<float>& model) {
+    return model.adapter.rank == 0 ? "" : weights_fingerprint(model);
+}
+
+std::string weights_fingerprint(models::Transformer<float>& model) {
     constexpr std::size_t kNumbers = 1 << 20;  // widened at a time
-    if (model.adapter.rank == 0) return "";
     data::WordHash all;
     std::size_t count = 0;
     for (const models::ParameterSpec& p : models::parameters(model.config)) {
@@ -161,6 +165,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
                          {"data_fingerprint", state.data_fingerprint},
                          {"config", state.config}};
     if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
+    if (!state.teacher_fingerprint.empty()) metadata[kTeachers] = state.teacher_fingerprint;
     if (model.adapter.rank > 0) {
         models::save_adapter(folder, model, tokenizer);
     } else {
@@ -202,6 +207,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
         check<BadInput>(state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers", what, kSpikes);
     state.data_fingerprint = text("data_fingerprint");
     if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
+    if (file.metadata().contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
     state.config = text("config");
     const auto& found = file.metadata();
     const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // formerly the only one

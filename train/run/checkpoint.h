@@ -20,10 +20,11 @@ struct TrainingState {
     std::size_t best_step = 0;  // its step; 0 if there is none, or an older version wrote the file
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity if it was not evaluated
     double train_s = 0, elapsed_s = 0;
-    Spikes spikes = {};                 // the steps that the next ones are compared with
-    std::string data_fingerprint;       // of the training set
-    std::string base_fingerprint = "";  // of the adapters' base model; "" if the model itself is trained
-    std::string config;                 // the resolved config.toml
+    Spikes spikes = {};                    // the steps that the next ones are compared with
+    std::string data_fingerprint;          // of the training set
+    std::string base_fingerprint = "";     // of the adapters' base model; "" if the model itself is trained
+    std::string teacher_fingerprint = "";  // of the models of --teacher
+    std::string config;                    // the resolved config.toml
 };
 
 // Writes a checkpoint into an existing folder. Throws Error for weights that are not finite. With an average of the
@@ -50,7 +51,9 @@ double stored_val_loss(const std::filesystem::path& folder);
 // prints it.
 std::string weights_sha256(const std::filesystem::path& checkpoint);
 
-// A hash of the frozen weights of a model with adapters, which a checkpoint does not hold; "" for other models.
+// A hash of a model's weights, but for adapters.
+std::string weights_fingerprint(models::Transformer<float>& model);
+// The same of a model with adapters, whose frozen weights a checkpoint does not hold; "" for other models.
 std::string base_fingerprint(models::Transformer<float>& model);
 
 }  // namespace inkling::train

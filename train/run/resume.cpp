@@ -47,6 +47,8 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
         changes.insert(changes.begin(),
                        "its adapters were trained for another model, or one kept in another "
                        "--base-precision, than is loaded");
+    if (saved.teacher_fingerprint != loop.state().teacher_fingerprint)
+        changes.insert(changes.begin(), "its teachers had other weights than those of --teacher");
     const std::string what =
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
     if (!what.empty() && !force) throw Mismatch(what + ": undo that, or go on all the same with --force");

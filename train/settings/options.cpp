@@ -84,6 +84,7 @@ void TrainOptions::validate() const {
     check(lora_rank == 0 || !init_from.empty(),
           "--lora-rank is for a model that exists: name it with --init-from MODEL");
     check(lora_rank <= 65536, "--lora-rank must be at most 65536, got {}", lora_rank);
+    in_range("--teacher-weight", teacher_weight, 0, 1);
     in_range("--lora-alpha", lora_alpha, -1e6, 1e6);
     in_range("--lora-dropout", lora_dropout, 0, 0.999999999);
     in_range("--rope-theta", rope_theta, 0, 1e30);

@@ -37,6 +37,8 @@ struct TrainOptions {
     std::string resume = "";  // "", "auto" or a checkpoint folder
     bool overwrite = false;
     std::string init_from = "";  // a model folder, or ""
+    std::vector<std::string> teacher = {};
+    double teacher_weight = 0.7;
     std::string tokenizer = "char";
     std::size_t vocab_size = 4096;
     data::SplitStyle pre_tokenizer = data::SplitStyle::gpt2;

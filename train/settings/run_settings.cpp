@@ -101,6 +101,8 @@ RunSettings resolve(RunSettings s, const Resume& resume) {
     if (given.plan.adjustable || !given.plan.changes.empty()) s.options.plan = given.plan;
     copy_settings(s.given, given, s.options);
     check_adapter_flags(resumed, s);
+    if (s.has("teacher-weight") && s.options.teacher.empty())
+        throw WrongSetting("--teacher-weight is for --teacher: name a model with it");
     if (s.recipe && s.recipe->tunes && s.options.init_from.empty())
         throw WrongSetting("--recipe finetune is for a model that exists: name it with --init-from MODEL");
     if (!resumed && !s.given.contains("shards")) s.options.shards = s.processes;

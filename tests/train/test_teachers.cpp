@@ -1,0 +1,163 @@
+// Learning from other models' predictions (--teacher): its loss, its cost, and the same bits after resuming.
+#include "train/teachers.h"
+
+#include "engine/autograd/backward.h"
+#include "engine/ops/loss/cross_entropy.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/train/run.h"
+#include "train/evaluate.h"
+#include "train/recipes/estimate.h"
+#include "train/run/checkpoint.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Transformer;
+using train::Teachers;
+
+namespace {
+
+// Folders of models for the text letters(600).
+struct School {
+    ScratchFolder scratch;
+    data::CharTokenizer tokenizer = data::CharTokenizer::from_text(letters(600));
+
+    std::string write(const std::string& name, std::uint64_t seed, std::size_t more_tokens = 0,
+                      train::TrainOptions o = small_options()) const {
+        Transformer<float> model(o.model_config(tokenizer.vocab_size() + more_tokens), Generator{seed, 0});
+        const fs::path path = scratch.path(name);
+        fs::create_directories(path);
+        models::save_model(path, model, tokenizer);
+        return path.string();
+    }
+    train::TrainOptions options(std::vector<std::string> teacher, double weight) const {
+        train::TrainOptions o = small_options();
+        o.teacher = std::move(teacher), o.teacher_weight = weight;
+        return o;
+    }
+};
+
+const IdArray kIds = train::id_array(std::vector{1, 2, 3, 0, 4, 2, 5, 1}, 2, 4);
+const IdArray kTargets = train::id_array(std::vector{2, 3, kIgnore, 4, 2, 5, 1, kIgnore}, 2, 4);
+
+// -sum_j q_ij ln p_ij, meaned over the counted rows, with q from the probabilities of the teachers; in double.
+double expected(const Transformer<float>& student, const std::vector<const Transformer<float>*>& teachers,
+                double weight) {
+    const auto row = [](const Transformer<float>& model, std::size_t i) {
+        const Array<float> z = model.forward(kIds).value().contiguous().clone();
+        const std::size_t V = z.dim(-1);
+        std::vector<double> p(z.data() + i * V, z.data() + (i + 1) * V);
+        double sum = 0;
+        for (double& v : p) sum += v = std::exp(v);
+        for (double& v : p) v /= sum;
+        return p;
+    };
+    double total = 0, rows = 0;
+    for (std::size_t i = 0; i < kTargets.size(); ++i) {
+        const std::int32_t t = kTargets.data()[i];
+        if (t == kIgnore) continue;
+        const std::vector<double> p = row(student, i);
+        total -= (1 - weight) * std::log(p[static_cast<std::size_t>(t)]);
+        for (const auto* teacher : teachers) {
+            const std::vector<double> q = row(*teacher, i);
+            for (std::size_t j = 0; j < p.size(); ++j)
+                total -= weight / static_cast<double>(teachers.size()) * q[j] * std::log(p[j]);
+        }
+        ++rows;
+    }
+    return total / rows;
+}
+
+}  // namespace
+
+TEST_CASE("teachers: the loss is the cross entropy with a mixture of targets and predictions", "[train]") {
+    const School school;
+    const std::string a = school.write("a", 3), b = school.write("b", 4);
+    const auto first = models::load_model(a), second = models::load_model(b);
+    const models::Architecture config = first.model->config;
+    Transformer<float> student(config, Generator{5, 0});
+    const double weight = GENERATE(0.0, 0.3, 1.0);
+    CAPTURE(weight);
+    const auto loss = [&](const std::vector<std::string>& names) {
+        const train::TrainOptions o = school.options(names, weight);
+        return static_cast<double>(Teachers(o, config).loss(student, kIds, kTargets, nullptr, {}).item());
+    };
+    CHECK(loss({a}) == Approx(expected(student, {first.model.get()}, weight)).epsilon(1e-6));
+    CHECK(loss({a, b}) == Approx(expected(student, {first.model.get(), second.model.get()}, weight)).epsilon(1e-6));
+    const double plain = static_cast<double>(student.loss(kIds, kTargets).item());
+    CHECK(loss({}) == plain);
+    if (weight == 0) CHECK(loss({a}) == Approx(plain).epsilon(1e-6));
+    // tokens that only the teacher has do not count
+    const std::string wider = school.write("wider", 3, 2);
+    CHECK(std::isfinite(loss({wider})));
+}
+
+TEST_CASE("teachers: a student that predicts as its teacher does has nothing to learn", "[train]") {
+    const School school;
+    const std::string a = school.write("a", 3);
+    const auto norm_after = [&](double weight) {
+        const train::TrainOptions o = school.options({a}, weight);
+        auto student = models::load_model(a).model;
+        student->train();
+        backward(Teachers(o, student->config).loss(*student, kIds, kTargets, nullptr, {}));
+        double squares = 0;
+        for (const auto& [name, p] : student->parameters())
+            for (std::size_t i = 0; p.grad().defined() && i < p.size(); ++i)
+                squares += std::pow(static_cast<double>(p.grad().contiguous().data()[i]), 2);
+        return std::sqrt(squares);
+    };
+    CHECK(norm_after(1) < 1e-6);
+    CHECK(norm_after(0.5) > 1e-2);
+}
+
+TEST_CASE("teachers: a run goes on to the same bits, and only with the same teachers", "[train]") {
+    const School school;
+    train::TrainOptions o = school.options({school.write("a", 3), school.write("b", 4)}, 0.7);
+    o.dropout = 0.1, o.max_iters = 6, o.shards = 2;
+    train::TrainOptions shorter = o;
+    shorter.max_iters = 3;
+    Run straight(o), half(shorter);
+    for (int i = 0; i < 6; ++i) straight.step();
+    train::RunFolder folder(school.scratch.path("run"));
+    half.to_end(&folder);
+    const fs::path newest = folder.checkpoints().front();
+    const auto rest = [&](const std::string& teacher) {
+        train::TrainOptions changed = o;
+        changed.teacher[1] = teacher;
+        return std::make_unique<Run>(changed, letters(600), models::load_model(newest, o.dropout).model);
+    };
+    const auto same = rest(school.write("moved", 4));  // in another place
+    same->model->train();
+    static_cast<void>(same->resume(newest, true));
+    for (int i = 0; i < 3; ++i) same->step();
+    CHECK(same_bits(same->weights(), straight.weights()));
+    const auto other = rest(school.write("other", 5));
+    CHECK_THROWS_WITH(other->resume(newest), contains("its teachers had other weights than those of --teacher"));
+}
+
+TEST_CASE("teachers: one with another tokenizer or a shorter context is refused", "[train]") {
+    const School school;
+    const std::string a = school.write("a", 3);
+    const train::TrainOptions o = school.options({a}, 0.9);
+    CHECK_NOTHROW(train::check_teachers(o, school.tokenizer));
+    CHECK_THROWS_WITH(train::check_teachers(o, data::CharTokenizer::from_text("abc")),
+                      contains("--teacher " + a, "has another tokenizer", "--tokenizer"));
+    train::TrainOptions longer = o;
+    longer.block_size = 16;
+    CHECK_THROWS_WITH(Teachers(longer, longer.model_config(12)), contains("a context of 8 tokens", "rows of 16"));
+}
+
+TEST_CASE("teachers: estimates count their forward pass and their weights", "[train]") {
+    const School school;
+    train::TrainOptions large = small_options();
+    large.n_layer = 2, large.n_embd = 64;
+    const std::size_t tokens = school.tokenizer.vocab_size();
+    const train::TrainOptions alone = school.options({}, 0.9),
+                              taught = school.options({school.write("large", 3, 0, large)}, 0.9);
+    const models::Architecture config = alone.model_config(tokens), teacher = large.model_config(tokens);
+    const auto all = static_cast<double>(alone.tokens_per_step());
+    CHECK(train::flops_per_step(taught, config) - train::flops_per_step(alone, config) ==
+          Approx(train::training_flops(teacher, all) / 3));
+    const double more =
+        train::estimate(taught, config, 600).state_bytes - train::estimate(alone, config, 600).state_bytes;
+    CHECK(more >= 4 * static_cast<double>(models::parameter_count(teacher)));
+}
