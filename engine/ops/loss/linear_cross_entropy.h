@@ -6,7 +6,7 @@
 namespace inkling {
 
 // cross_entropy(linear(x, weight), targets, ignore) for x (..., C), weight (V, C) and targets (...), with at most
-// `block` columns of logits at a time. block 0 chooses: the two separate ops if the logits take less than 32 MiB.
+// `block` columns of logits at a time. block 0 chooses: the two separate ops if the logits take at most 128 MiB.
 // cap > 0 applies softcap(logits, cap) in between.
 template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets,
