@@ -4,7 +4,6 @@
 
 #include "engine/autograd/anomaly.h"
 #include "engine/base/parallel.h"
-#include "engine/base/profile.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/loss/cross_entropy.h"
 #include "engine/ops/reduce/softmax.h"

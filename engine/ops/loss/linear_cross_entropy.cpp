@@ -20,7 +20,7 @@ namespace inkling {
 namespace {
 
 constexpr std::size_t kLogits = std::size_t{128} << 20;  // bytes of logits that are saved rather than recomputed
-constexpr std::size_t kBlock = std::size_t{4} << 20;    // bytes of logits at a time otherwise
+constexpr std::size_t kBlock = std::size_t{4} << 20;     // bytes of logits at a time otherwise
 
 // The state of a row: its largest logit so far, the sum of e^(z - top), and the logit of its target.
 template <class T>
