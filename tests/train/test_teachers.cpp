@@ -157,7 +157,17 @@ TEST_CASE("teachers: estimates count their forward pass and their weights", "[tr
     const auto all = static_cast<double>(alone.tokens_per_step());
     CHECK(train::flops_per_step(taught, config) - train::flops_per_step(alone, config) ==
           Approx(train::training_flops(teacher, all) / 3));
-    const double more =
-        train::estimate(taught, config, 600).state_bytes - train::estimate(alone, config, 600).state_bytes;
-    CHECK(more >= 4 * static_cast<double>(models::parameter_count(teacher)));
+    CHECK(train::estimate(taught, config, 600).teacher_bytes >=
+          4 * static_cast<double>(models::parameter_count(teacher)));
+    CHECK(train::estimate(alone, config, 600).teacher_bytes == 0);
+}
+
+TEST_CASE("teachers: a run that has read them no longer needs their folders", "[train]") {
+    const School school;
+    const std::string a = school.write("a", 3);
+    Run run(school.options({a}, 0.7));
+    run.step();
+    fs::remove_all(a);
+    run.step();
+    CHECK(run.loop.seconds_left() > 0);
 }

@@ -38,6 +38,17 @@ double optimizer_bytes(const TrainOptions& options, const models::Architecture& 
     return 8 * all - 4 * (options.lora_rank > 0 ? all : static_cast<double>(models::matrix_count(config)));
 }
 
+// Of the teachers' weights, and of the logits and probabilities that a run with teachers holds at once.
+double teacher_bytes(const TrainOptions& options, const models::Architecture& config) {
+    constexpr double kTables = 6;
+    if (options.teacher.empty()) return 0;
+    double numbers = kTables * static_cast<double>(config.vocab_size) *
+                     static_cast<double>(options.rows_per_shard() * options.block_size);
+    for (const models::Architecture& teacher : teacher_architectures(options))
+        numbers += static_cast<double>(models::parameter_count(teacher));
+    return 4 * numbers;
+}
+
 using Parts = std::set<models::Part>;
 
 // Like training_flops, without the gradients of frozen weights.
@@ -165,12 +176,6 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
     const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
     result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
-    for (const models::Architecture& teacher : teacher_architectures(options))
-        result.state_bytes += 4 * static_cast<double>(models::parameter_count(teacher));
-    constexpr double kTables = 6;  // at once, of logits or probabilities
-    if (!options.teacher.empty())
-        result.state_bytes += kTables * 4 * static_cast<double>(config.vocab_size) *
-                              static_cast<double>(options.rows_per_shard() * options.block_size);
 }
 
 Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
@@ -185,6 +190,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     const Parts adapted = adapted_parts(options, config);
     result.flops_per_step = flops_per_step(options, config);
     estimate_sizes(options, config, text_tokens, result, processes);
+    result.teacher_bytes = teacher_bytes(options, config);
 
     TrainOptions tried = options;  // one part of a step
     tried.gradient_accumulation_steps = tried.shards = 1;
@@ -232,12 +238,13 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
     Estimate needed;
     estimate_sizes(options, config, text_tokens, needed);
+    const double taught = teacher_bytes(options, config);
     const std::size_t length = std::min(config.block_size, options.block_size);
     const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *
                                static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
-    if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // certainly fits
+    if (2 * (needed.state_bytes + taught) + kEach * activations + kAny < room) return;  // certainly fits
     needed = estimate(options, config, text_tokens);
-    if (needed.state_bytes + kSure * needed.work_bytes < room) return;
+    if (needed.state_bytes + taught + kSure * needed.work_bytes < room) return;
     throw Error(
         fmt::format("out of memory: this run needs about {}, and {} are free: choose a smaller model, batch or "
                     "context; --dry-run shows their memory",

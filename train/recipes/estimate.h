@@ -23,12 +23,13 @@ struct Estimate {
     double tokens_per_step = 0, flops_per_step = 0;
     double state_bytes = 0;       // parameters, gradients, the optimizer's state, the average of the weights
     double work_bytes = 0;        // estimate: activations, and temporaries of updates, evaluations and saving
+    double teacher_bytes = 0;     // the models of --teacher, and their predictions
     double text_bytes = 0;        // the tokens of the whole text
     double checkpoint_bytes = 0;  // on disk
     double flops_per_s = 0;       // measured
 
     double seconds_per_step() const { return flops_per_step / flops_per_s; }
-    double memory_bytes() const { return kProgramBytes + state_bytes + work_bytes + text_bytes; }
+    double memory_bytes() const { return kProgramBytes + state_bytes + work_bytes + teacher_bytes + text_bytes; }
 
     static constexpr double kProgramBytes = 15e6;  // the program itself, the tokenizer, and other small things
 };
