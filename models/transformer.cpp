@@ -9,11 +9,21 @@
 namespace inkling::models {
 namespace {
 
+constexpr std::size_t kFewTokens = 24;  // of a prompt: packing weights takes longer than it saves
+
 // A text in a cache is computed as token by token (token_step.cpp): of --precision bf16, products with the layers' own
 // weights alone are in bfloat16.
 template <class T>
 Precision inner_precision(const HiddenOptions<T>& options) {
     return options.cache ? Precision::fp32 : product_precision();
+}
+
+template <class T>
+Tensor<T> multiplied(const Weights<Tensor<T>>& map, const Tensor<T>& x, const HiddenOptions<T>& options) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (options.cache && x.dim(1) <= kFewTokens) return linear_by_row(x, map.weight, map.bias);
+    }
+    return linear(x, map.weight, map.bias);
 }
 
 }  // namespace
@@ -79,7 +89,7 @@ Tensor<T> Transformer<T>::added(Tensor<T> x, const Weights<Tensor<T>>& w, const 
 // A linear layer, with its low-rank adapter where it has one.
 template <class T>
 Tensor<T> Transformer<T>::project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const {
-    Tensor<T> y = linear(x, map.weight, map.bias);
+    Tensor<T> y = multiplied(map, x, pass);
     if (!map.lora_a.defined()) return y;
     const WithPrecision precision(inner_precision(pass));
     const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, pass.random->next()) : x;

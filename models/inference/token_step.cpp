@@ -5,6 +5,7 @@
 #include "engine/base/float_mode.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
+#include "engine/ops/matrix/linear.h"
 #include "models/activation.h"
 #include "models/inference/cached_attention.h"
 #include "models/inference/inference_model.h"
@@ -44,11 +45,7 @@ void multiply_row(std::size_t n, float* x, const float* y) {
 
 void InferenceModel::project(const Weights<Tensor<float>>& map, std::size_t begin, std::size_t end, const float* x,
                              std::size_t batch, float* y, std::size_t y_stride) const {
-    multiply(map.weight, begin, end, x, batch, y, y_stride);
-    const auto add = [&](std::size_t b, const float* values) {
-        add_row(end - begin, y + b * y_stride + begin, values + begin);
-    };
-    for (std::size_t b = 0; map.bias.defined() && b < batch; ++b) add(b, map.bias.value().data());
+    linear_by_row(map.weight, map.bias, begin, end, x, batch, y, y_stride);
     if (!map.lora_a.defined()) return;
     const std::size_t r = map.lora_a.dim(0), out = map.weight.dim(0);
     std::vector<float> h(batch * r), added(batch * out);
@@ -56,7 +53,8 @@ void InferenceModel::project(const Weights<Tensor<float>>& map, std::size_t begi
     const auto scale = static_cast<float>(model_.adapter.scale());
     for (float& v : h) v *= scale;
     multiply(map.lora_b, begin, end, h.data(), batch, added.data(), out);
-    for (std::size_t b = 0; b < batch; ++b) add(b, added.data() + b * out);
+    for (std::size_t b = 0; b < batch; ++b)
+        add_row(end - begin, y + b * y_stride + begin, added.data() + b * out + begin);
 }
 
 void InferenceModel::head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const {

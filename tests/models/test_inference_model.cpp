@@ -99,10 +99,11 @@ double worst(const Logits& a, const float* b) {
 }  // namespace
 
 TEST_CASE("inference: token by token, in pieces and at once are the whole forward pass", "[models]") {
-    for (const Architecture& config : shapes()) {
+    for (Architecture config : shapes()) {
+        config.block_size = 40;  // of which prompts of up to 24 are multiplied row by row
         const auto model = made(config);
-        const Tokens text = some_tokens(24);
-        IdArray ids({1, 24});
+        const Tokens text = some_tokens(40);
+        IdArray ids({1, 40});
         std::copy(text.begin(), text.end(), ids.data());
         const ConstArray<float> z = model->forward(ids).value().contiguous();
         const auto expected = [&](std::size_t i) { return z.data() + i * 37; };
@@ -110,32 +111,34 @@ TEST_CASE("inference: token by token, in pieces and at once are the whole forwar
         INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads() << ", head size "
                            << config.head_size());
         KvCache by_token(config);
-        for (std::size_t i = 0; i < 24; ++i) CHECK(worst(step(inference, by_token, text[i]), expected(i)) < 1e-5);
-        for (const std::size_t cut : {1, 5, 17, 23}) {
+        for (std::size_t i = 0; i < 40; ++i) CHECK(worst(step(inference, by_token, text[i]), expected(i)) < 2e-5);
+        for (const std::size_t cut : {1, 5, 17, 35}) {
             KvCache pieces(config);
-            CHECK(worst(prefill(inference, pieces, std::span(text).first(cut)), expected(cut - 1)) < 1e-5);
-            CHECK(worst(prefill(inference, pieces, std::span(text).subspan(cut)), expected(23)) < 1e-5);
+            CHECK(worst(prefill(inference, pieces, std::span(text).first(cut)), expected(cut - 1)) < 2e-5);
+            CHECK(worst(prefill(inference, pieces, std::span(text).subspan(cut)), expected(39)) < 2e-5);
             KvCache prompt(config);
             prefill(inference, prompt, std::span(text).first(cut));
-            for (std::size_t i = cut; i < 24; ++i) CHECK(worst(step(inference, prompt, text[i]), expected(i)) < 1e-5);
+            for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, prompt, text[i]), expected(i)) < 2e-5);
         }
     }
 }
 
-TEST_CASE("inference: a prompt at once has the bits of the forward pass, and a cache takes one text without a gradient",
-          "[models]") {
-    for (const Architecture& config : shapes()) {
+TEST_CASE(
+    "inference: a long prompt at once has the bits of the forward pass, and a cache takes one text without a gradient",
+    "[models]") {
+    for (Architecture config : shapes()) {
+        config.block_size = 40;
         INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads());
         const auto model = made(config);
-        const IdArray ids = random_ids({1, 24}, 37, 1);
+        const IdArray ids = random_ids({1, 40}, 37, 1);
         const ConstArray<float> whole = model->hidden(ids).value();
         const NoGrad no_grad;
         KvCache cache(config);
         CHECK(same_bits(model->hidden(ids, {.cache = &cache}).value(), whole));
-        CHECK(cache.length() == 24);
+        CHECK(cache.length() == 40);
         KvCache pieces(config);
         check_close(model->hidden(ids.sliced(1, 0, 7), {.cache = &pieces}).value(), whole.sliced(1, 0, 7), 1e-5);
-        check_close(model->hidden(ids.sliced(1, 7, 24), {.cache = &pieces}).value(), whole.sliced(1, 7, 24), 1e-5);
+        check_close(model->hidden(ids.sliced(1, 7, 40), {.cache = &pieces}).value(), whole.sliced(1, 7, 40), 1e-5);
     }
     const auto model = made(gpt2(true));
     KvCache cache(model->config);

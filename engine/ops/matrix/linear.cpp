@@ -7,6 +7,9 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/autograd/operand.h"
+#include "engine/autograd/packed_matrix.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
@@ -14,12 +17,17 @@
 namespace inkling {
 
 template <class T>
-Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+static void check_linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
     check_defined("linear", x, weight);
     check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) &&
               (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
           "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
           weight.shape(), bias.defined() ? to_string(bias.shape()) : "none");
+}
+
+template <class T>
+Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+    check_linear(x, weight, bias);
     const std::size_t in = weight.dim(1), out = weight.dim(0);
     const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
     Shape shape = x.shape();
@@ -71,6 +79,33 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
             }
             if (grads.wanted(2)) grads.add(2, std::move(db));
         });
+}
+
+void linear_by_row(const Tensor<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,
+                   const float* x, std::size_t batch, float* y, std::size_t y_stride) {
+    multiply(weight, begin, end, x, batch, y, y_stride);
+    for (std::size_t b = 0; bias.defined() && b < batch; ++b) {
+        float* const row = y + b * y_stride + begin;
+        simd_map(
+            end - begin, row, [](auto a, auto c) { return a + c; }, row, bias.value().data() + begin);
+    }
+}
+
+Tensor<float> linear_by_row(const Tensor<float>& x, const Tensor<float>& weight, const Tensor<float>& bias) {
+    check_linear(x, weight, bias);
+    check(weight.packed() || weight.value().is_contiguous(),
+          "linear_by_row: a contiguous weight is required, got a view of shape {}", weight.shape());
+    const std::size_t in = weight.dim(1), out = weight.dim(0);
+    const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
+    Array<float> rounded = x.value().clone();
+    round_for(product_precision(), rounded.data(), rounded.size());
+    Shape shape = x.shape();
+    shape.back() = out;
+    Array<float> y(shape);
+    parallel_rows(out, in * rows, [&](std::size_t begin, std::size_t end) {
+        linear_by_row(weight, bias, begin, end, rounded.data(), rows, y.data(), out);
+    });
+    return Tensor<float>(y);
 }
 
 template Tensor<float> linear(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&);

@@ -1,6 +1,7 @@
 // The linear layer's product: strided operands, shared weights, empty axes, float against double.
 #include "engine/ops/matrix/linear.h"
 
+#include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 
@@ -56,5 +57,32 @@ TEST_CASE("linear: float agrees with double on ragged shapes", "[engine]") {
     check_same_with_any_threads("linear", [] {
         return all_of(run<float>(with_bias, {random_array<float>({768, 384}, 1), random_array<float>({129, 384}, 2),
                                              random_array<float>({129}, 3)}));
+    });
+}
+
+TEST_CASE("linear: by row it is the same product, of packed weights too", "[engine]") {
+    for (std::size_t i = 0; i < kRagged.size(); ++i) {
+        const std::size_t rows = kRagged[i], in = kRagged[(i * 4 + 3) % 15], out = kRagged[(i * 7 + 5) % 15];
+        const Tensor<float> x(random_array<float>({2, rows, in}, 1)), w(random_array<float>({out, in}, 2)),
+            b(random_array<float>({out}, 3));
+        for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+            const Tensor<float> weight = packed(w, type);
+            INFO(rows << " rows, " << in << " to " << out << ", " << name_of(type));
+            for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+                if (precision == Precision::bf16 && type != WeightType::bf16) continue;  // linear would round these
+                const WithPrecision scope(precision);
+                for (const Tensor<float>& bias : {b, Tensor<float>()})
+                    check_close(linear_by_row(x, weight, bias).value(), linear(x, weight, bias).value(), 2e-5);
+            }
+        }
+    }
+    const auto zeros = [](const Shape& shape) { return Tensor<float>(Array<float>(shape, 0.0f)); };
+    CHECK(linear_by_row(zeros({0, 3}), zeros({2, 3})).shape() == Shape{0, 2});
+    CHECK_THROWS_WITH(linear_by_row(zeros({2, 3}), zeros({3, 2})), contains("(2, 3), (3, 2) and none"));
+    CHECK_THROWS_WITH(linear_by_row(zeros({2, 3}), transpose(zeros({3, 2}), 0, 1)), contains("contiguous", "(2, 3)"));
+    check_same_with_any_threads("linear by row", [] {
+        return std::vector{linear_by_row(Tensor<float>(random_array<float>({9, 384}, 1)),
+                                         Tensor<float>(random_array<float>({1000, 384}, 2)))
+                               .value()};
     });
 }
