@@ -3,6 +3,7 @@
 
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/rotary.h"
+#include "engine/ops/attention/token_shift.h"
 #include "engine/ops/composed.h"
 #include "engine/ops/derivatives.h"
 #include "engine/ops/elementwise/activation.h"

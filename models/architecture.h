@@ -57,6 +57,7 @@ struct Architecture {
     bool part_norms = false;          // norms the outputs of attention and feed-forward part
     bool embedding_norm = false;      // norms the token table's rows
     bool scaled_embedding = false;    // multiplies the token table's rows by sqrt(n_embd)
+    bool token_shift = false;  // tokens' vectors, and what goes into each part, get a share of the token before's
 
     Positions positions = Positions::learned;
     double rope_theta = 10000;    // base of the rotary angles: position p rotates pair i by p theta^(-2i/d)

@@ -52,6 +52,7 @@ const Row kRows[] = {
     {"NanoChat, 2 layers, shared keys and values", "nanochat", false, [](Arch& a) { a.n_kv_head = 2, a.softcap = 0; }},
     {"NanoChat, 2 layers, dropout and biases", "nanochat", true,
      [](Arch& a) { a.n_kv_head = 1, a.dropout = 0.2, a.softcap = 2; }},
+    {"Inkling, 2 layers, all parameters", "inkling", false, [](Arch& a) { a.n_kv_head = 2; }},
     {"Llama, 2 layers, all parameters", "llama", false, [](Arch& a) { a.tied_head = false; }},
     {"Llama, 2 layers, shared keys and values, tied head", "llama", false,
      [](Arch& a) { a.n_kv_head = 2, a.tied_head = true; }},

@@ -7,6 +7,7 @@ namespace inkling::models {
 KvCache::KvCache(const Architecture& config)
     : heads_(config.kv_heads()), head_size_(config.head_size()), most_(config.block_size) {
     for (std::size_t i = 0; i < config.n_layer; ++i) layers_.push_back({config.window_of(i)});
+    if (config.token_shift) shifted = Array<float>({1 + 2 * config.n_layer, config.n_embd}, 0.0f);
 }
 
 std::size_t KvCache::bytes() const {
@@ -18,6 +19,7 @@ std::size_t KvCache::bytes() const {
 void KvCache::clear() {
     length_ = 0;
     for (Layer& l : layers_) l.first = 0;
+    if (shifted.defined()) std::fill_n(shifted.data(), shifted.size(), 0.0f);
 }
 
 // Positions [begin, end) of x at the front of a new array.
@@ -77,6 +79,7 @@ void KvCache::advance(std::size_t n) {
 
 KvCache KvCache::clone() const {
     KvCache copy = *this;
+    if (shifted.defined()) copy.shifted = shifted.clone();
     for (Layer& l : copy.layers_)
         for (Array<float>* const x : {&l.keys, &l.values})
             if (x->defined()) *x = x->clone();

@@ -37,6 +37,10 @@ class KvCache {
 
     KvCache clone() const;
 
+    // The last token's rows that the next one gets a share of (token_shift): (1 + 2 layers, C), that of its vector,
+    // then of each layer those that go into attention and feed-forward part; zeros in front of a text.
+    Array<float> shifted;
+
   private:
     struct Layer {
         std::size_t window;                   // 0: all

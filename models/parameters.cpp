@@ -38,6 +38,7 @@ std::vector<ParameterSpec> first_parameters(const Architecture& a) {
     list.linear(Part::token_table, a.vocab_size, a.n_embd, false, {Role::embedding}, kDeviation);
     if (a.positions == Positions::learned)
         list.linear(Part::position_table, a.block_size, a.n_embd, false, {Role::embedding}, kDeviation);
+    if (a.token_shift) list.vector(Part::token_shift, Slot::weight, a.n_embd, 0);
     return list.all;
 }
 
@@ -46,6 +47,11 @@ std::vector<ParameterSpec> last_parameters(const Architecture& a) {
     list.norm(Part::final_norm, a.n_embd, a.norm_gain, a.norm_bias);
     if (!a.tied_head) list.linear(Part::head, a.vocab_size, a.n_embd, false, {Role::head}, kDeviation);
     return list.all;
+}
+
+std::vector<ParameterSpec> only(Role role, std::vector<ParameterSpec> list) {
+    std::erase_if(list, [=](const ParameterSpec& p) { return p.kind.role != role; });
+    return list;
 }
 
 Wide count(const std::vector<ParameterSpec>& list) {
@@ -71,6 +77,7 @@ std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t l
     const double projection = kDeviation / std::sqrt(2.0 * static_cast<double>(a.n_layer));
     List list{a, layer, {}};
     list.norm(Part::attention_norm, C, a.norm_gain, a.norm_bias);
+    if (a.token_shift) list.vector(Part::attention_shift, Slot::weight, C, 0);
     if (a.packed_qkv) {
         list.linear(Part::query_key_value, 3 * a.query_width(), C, a.qkv_bias, packed, kDeviation);
     } else {
@@ -85,6 +92,7 @@ std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t l
     list.linear(Part::attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
     if (a.part_norms) list.norm(Part::attention_output_norm, C, a.norm_gain, a.norm_bias);
     list.norm(Part::mlp_norm, C, a.norm_gain, a.norm_bias);
+    if (a.token_shift) list.vector(Part::mlp_shift, Slot::weight, C, 0);
     if (a.gated) list.linear(Part::gate, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::up, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::down, C, F, a.mlp_bias, matrix, projection);
@@ -126,13 +134,12 @@ std::uint64_t parameter_count(const Architecture& a) {
 }
 
 std::uint64_t matrix_count(const Architecture& a) {
-    std::vector<ParameterSpec> matrices = layer_parameters(a, 0);
-    std::erase_if(matrices, [](const ParameterSpec& p) { return p.kind.role != Role::matrix; });
-    return limited(a.n_layer * count(matrices));
+    return limited(a.n_layer * count(only(Role::matrix, layer_parameters(a, 0))));
 }
 
 std::uint64_t multiplied_count(const Architecture& a) {
-    const Wide tables = count(first_parameters(a)) - (a.tied_head ? Wide{a.vocab_size} * a.n_embd : Wide{0});
+    const Wide tables =
+        count(only(Role::embedding, first_parameters(a))) - (a.tied_head ? Wide{a.vocab_size} * a.n_embd : Wide{0});
     return limited(parameter_count(a) - tables);
 }
 

@@ -17,10 +17,12 @@ namespace inkling::models {
 enum class Part {
     token_table,     // (V, C)
     position_table,  // (T, C)
+    token_shift,     // (C), of the tables' rows
     final_norm,
     head,  // (V, C)
     // of each layer:
     attention_norm,
+    attention_shift,   // (C)
     query_key_value,   // one matrix for all three, or:
     query,             // (H d, C)
     key,               // (K d, C), for K heads of keys and values
@@ -30,9 +32,10 @@ enum class Part {
     attention_output,  // (C, H d)
     attention_output_norm,
     mlp_norm,
-    gate,  // (F, C)
-    up,    // (F, C)
-    down,  // (C, F)
+    mlp_shift,  // (C)
+    gate,       // (F, C)
+    up,         // (F, C)
+    down,       // (C, F)
     mlp_output_norm,
 };
 inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::mlp_output_norm) + 1;

@@ -42,7 +42,10 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     check(!options.cache || (ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
           "{}: a cache is for one text, without a gradient", config.family);
     Pass pass{options, {config, start, ids.dim(1)}};
-    if (options.cache) options.cache->reserve(start + ids.dim(1));
+    if (options.cache) {
+        options.cache->reserve(start + ids.dim(1));
+        if (config.token_shift) pass.shifted = options.cache->shifted.clone();
+    }
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
     if (config.embedding_norm) x = norm({}, x);
@@ -52,7 +55,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
         const IdArray& positions = pass.documents.positions;
         x = add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, start, start + ids.dim(1)));
     }
-    x = drop(std::move(x), pass);
+    x = drop(shift(parts[Part::token_shift].weight, 0, x, pass), pass);
     for (const Layer& l : layers) {
         Interruptible::check();
         if (checkpoint_activations && !options.weights) {
@@ -66,18 +69,42 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
             x = layer(l, std::move(x), pass);
         }
     }
-    if (options.cache) options.cache->advance(ids.dim(1));
+    if (options.cache) {
+        options.cache->advance(ids.dim(1));
+        options.cache->shifted = pass.shifted;
+    }
     const Region region("final norm");
     return norm(parts[Part::final_norm], x);
 }
 
 template <class T>
 Tensor<T> Transformer<T>::layer(const Layer& l, Tensor<T> x, const Pass& pass) const {
-    const Region region("layer", static_cast<std::size_t>(&l - layers.data()));
-    const Tensor<T> y =
-        add(x, added(attention(l, norm(l[Part::attention_norm], x), pass), l[Part::attention_output_norm], pass));
+    const std::size_t i = static_cast<std::size_t>(&l - layers.data());
+    const Region region("layer", i);
+    const auto input = [&](Part norm_part, Part share, std::size_t place) {
+        return shift(l[share].weight, place, norm(l[norm_part], x), pass);
+    };
+    const Tensor<T> seen = attention(l, input(Part::attention_norm, Part::attention_shift, 1 + 2 * i), pass);
+    const Tensor<T> y = add(x, added(seen, l[Part::attention_output_norm], pass));
     if (!config.parallel_residual) x = y;
-    return add(y, added(mlp(l, norm(l[Part::mlp_norm], x), pass), l[Part::mlp_output_norm], pass));
+    const Tensor<T> thought = mlp(l, input(Part::mlp_norm, Part::mlp_shift, 2 + 2 * i), pass);
+    return add(y, added(thought, l[Part::mlp_output_norm], pass));
+}
+
+// x with a share of each row's predecessor, which for the first row is in the cache.
+template <class T>
+Tensor<T> Transformer<T>::shift(const Tensor<T>& share, std::size_t place, const Tensor<T>& x, const Pass& pass) const {
+    if (!share.defined()) return x;
+    if constexpr (std::is_same_v<T, float>) {
+        if (pass.cache) {
+            const std::size_t n = x.dim(1), C = x.dim(2);
+            Array<float> row = pass.shifted.sliced(0, place, place + 1);
+            const Tensor<float> all = concatenate({Tensor<float>(row.clone().reshaped({1, 1, C})), x}, 1);
+            copy_into(row, x.value().sliced(1, n - 1, n).reshaped({1, C}));
+            return slice(token_shift(all, share), 1, 1, n + 1);
+        }
+    }
+    return token_shift(x, share, pass.documents.positions);
 }
 
 // A part's output, to be added to the stream.

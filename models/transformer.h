@@ -40,12 +40,14 @@ class Transformer : public TransformerParameters<T> {
   private:
     struct Pass : HiddenOptions<T> {  // with the cosines and sines of rotary positions
         RotaryTables<T> angles;
+        Array<float> shifted = {};  // of the cache, after this pass
     };
     Tensor<T> layer(const Layer& l, Tensor<T> x, const Pass& pass) const;
     Tensor<T> attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
+    Tensor<T> shift(const Tensor<T>& share, std::size_t place, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> gain(const Tensor<T>& weight) const;
     Tensor<T> rotate_heads(Tensor<T> heads, const Tensor<T>& weight, std::size_t layer, const Pass& pass) const;
     Tensor<T> added(Tensor<T> x, const Weights<Tensor<T>>& norm, const Pass& pass) const;

@@ -76,6 +76,19 @@ void add_attention(OpCases<T>& all) {
 }
 
 template <class T>
+void add_token_shift(OpCases<T>& all) {
+    using V = const Tensor<T>&;
+    IdArray positions({2, 5});
+    std::ranges::copy(std::initializer_list<int>{0, 1, 0, 0, 1, 0, 1, 2, 3, 4}, positions.data());
+    all.push_back({"token_shift", {"2x5x3 3 | 1x4 4 | 2x3x2x5 5 | 4x1 1 | 9x33 33", Nan::products}, [](V x, V w) {
+                       return token_shift(x, w);
+                   }});
+    all.push_back({"token_shift at positions", {"2x5x3 3", Nan::products}, [=](V x, V w) {
+                       return token_shift(x, w, positions);
+                   }});
+}
+
+template <class T>
 void add_rotary(OpCases<T>& all) {
     using V = const Tensor<T>&;
     for (const bool interleaved : {false, true}) {
@@ -193,6 +206,7 @@ OpCases<T> product_cases() {
     }
     add_einsum(all);
     add_rotary(all);
+    add_token_shift(all);
     add_attention(all);
     return all;
 }

@@ -34,6 +34,9 @@ Array<float> halves_swapped(const ConstArray<float>& x, std::size_t head_size) {
 
 std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     const Architecture& from = model.config;
+    check<BadInput>(!from.token_shift,
+                    "{} shifts tokens, which neither a Qwen 3 nor llama.cpp does: train with --arch nanochat for these",
+                    from.family);
     check<BadInput>(from.family == "nanochat", "a {} cannot be written as qwen3: nanochat can", from.family);
     Architecture to = family("qwen3").defaults(from.qkv_bias);
     to.has_bos = from.has_bos, to.end_tokens = from.end_tokens, to.begin_token = from.begin_token;

@@ -18,12 +18,13 @@ Family qwen2_family();
 Family qwen3_family();
 Family gpt_neox_family();
 Family gemma3_family();
+Family inkling_family();
 
 namespace {
 
 const std::vector<Family>& families() {
-    static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(), qwen2_family(),
-                                            qwen3_family(), gpt_neox_family(), gemma3_family()};
+    static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(),  qwen2_family(),
+                                            qwen3_family(), gpt_neox_family(), gemma3_family(), inkling_family()};
     return all;
 }
 

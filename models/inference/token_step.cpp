@@ -117,6 +117,7 @@ struct InferenceModel::Step {
     HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
     std::vector<RotaryTables<float>> angles;                                   // of each text's position
     Floats x, qkv, scores, attended, hidden, up, projected;                    // scores (B, heads, stride)
+    Floats shifted;                                                            // of the caches, after this step
 
     Step(const InferenceModel& model, std::span<KvCache* const> texts)
         : m(model),
@@ -126,12 +127,24 @@ struct InferenceModel::Step {
           attended(B * q_width),
           hidden(B * inner),
           up(config.gated ? B * inner : 0),
-          projected(config.part_norms ? B * C : 0) {
+          projected(config.part_norms ? B * C : 0),
+          shifted(config.token_shift ? B * (1 + 2 * config.n_layer) * C : 0) {
         for (const KvCache* cache : caches) {
             head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
             angles.emplace_back(config, cache->length(), 1);
         }
         scores.resize(B * config.n_head * head.stride);
+    }
+
+    // Rows (B, C) get a share of the token before's, and are kept for the next token by one thread.
+    void shift(const Team& team, const Tensor<float>& share, std::size_t place, float* rows) {
+        for (std::size_t b = 0; share.defined() && b < B; ++b, rows += C) {
+            const float* const before = caches[b]->shifted.data() + place * C;
+            if (team.me == 0) std::copy_n(rows, C, shifted.data() + (b * (1 + 2 * config.n_layer) + place) * C);
+            simd_map(
+                C, rows, [](auto row, auto last, auto w) { return multiply_add(last, w, row); }, rows, before,
+                share.value().data());
+        }
     }
 
     // x += W in + bias, normed before where part_norms. `out`: room of the thread's own.
@@ -219,13 +232,19 @@ struct InferenceModel::Step {
 
     void run(const Team& team, std::span<float> logits) {
         Floats normed(B * C), ahead, out(B * C), room(head.room());  // a thread's own
-        const auto normalize = [&](const Weights<Tensor<float>>& norm) {
+        const auto normalize = [&](const Weights<Tensor<float>>& norm, const Tensor<float>& share, std::size_t place) {
             m.norm(norm, x.data(), B, normed.data());
+            shift(team, share, place, normed.data());
             round_for(m.precision(), normed.data(), normed.size());
         };
+        std::size_t place = 0;
         for (const auto& l : m.model_.layers) {
-            if (config.parallel_residual) normalize(l[Part::mlp_norm]), ahead = normed;
-            normalize(l[Part::attention_norm]);
+            const auto before_attention = [&] {
+                normalize(l[Part::attention_norm], l[Part::attention_shift].weight, place + 1);
+            };
+            const auto before_mlp = [&] { normalize(l[Part::mlp_norm], l[Part::mlp_shift].weight, place + 2); };
+            if (config.parallel_residual) before_mlp(), ahead = normed;
+            before_attention();
             std::size_t first = 0;
             for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value}) {
                 if (!l[part].weight.defined()) continue;
@@ -238,7 +257,7 @@ struct InferenceModel::Step {
             Team::wait();
             attend(team, static_cast<std::size_t>(&l - m.model_.layers.data()), room.data());
             add(team, l[Part::attention_output], l[Part::attention_output_norm], attended, out.data());
-            config.parallel_residual ? normed.swap(ahead) : normalize(l[Part::mlp_norm]);
+            config.parallel_residual ? normed.swap(ahead) : before_mlp();
             team.share(inner, [&](std::size_t begin, std::size_t end) {
                 const auto& in = l[config.gated ? Part::gate : Part::up];
                 m.project(in, begin, end, normed.data(), B, hidden.data(), inner);
@@ -252,8 +271,9 @@ struct InferenceModel::Step {
             });
             Team::wait();
             add(team, l[Part::down], l[Part::mlp_output_norm], hidden, out.data());
+            place += 2;
         }
-        normalize(m.model_.parts[Part::final_norm]);
+        normalize(m.model_.parts[Part::final_norm], {}, 0);
         team.share(config.vocab_size,
                    [&](std::size_t begin, std::size_t end) { m.head(begin, end, normed.data(), B, logits.data()); });
     }
@@ -271,6 +291,7 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
         caches[b]->reserve(caches[b]->length() + 1);
         embed(tokens[b], caches[b]->length(), step.x.data() + b * config().n_embd);
     }
+    step.shift(Team{}, model_.parts[Part::token_shift].weight, 0, step.x.data());
     std::size_t before = 0;
     for (const KvCache* const cache : caches) before += cache->length();
     const std::size_t threads =
@@ -280,7 +301,13 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
         FloatMode::standard().set();
         step.run(Team{}, logits);
     }
-    for (KvCache* const cache : caches) cache->advance(1);
+    const float* shifted = step.shifted.data();
+    for (KvCache* const cache : caches) {
+        cache->advance(1);
+        if (!config().token_shift) continue;
+        std::copy_n(shifted, cache->shifted.size(), cache->shifted.data());
+        shifted += cache->shifted.size();
+    }
 }
 
 }  // namespace inkling::models

@@ -197,6 +197,14 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
         "begins"_a = nb::none(), "window"_a = 0);
     op(
+        "token_shift",
+        []<class T>(const Tensor<T>& x, const Tensor<T>& w, std::optional<IdArray> positions) {
+            return token_shift(x, w, positions.value_or(IdArray()));
+        },
+        "x_t + w x_(t-1) of x (..., L, C) with w (C); nothing is before the first row, nor before position 0 of "
+        "positions (..., L).",
+        "w"_a, "positions"_a = nb::none());
+    op(
         "rotary",
         []<class T>(const Tensor<T>& x, double base, RotaryPairs pairs, bool clockwise, std::size_t start,
                     std::optional<IdArray> positions) {

@@ -116,6 +116,12 @@ ROWS = [  # name, inputs, op, NumPy's
         lambda q, k, v: softmax(np.where(CAUSAL & ~np.tril(CAUSAL, -2), 0.5 * q @ k.swapaxes(-1, -2), -np.inf)) @ v,
     ),
     ("rotary", [Q], i.rotary, rotate),
+    (
+        "token_shift",
+        [X, X[0]],
+        i.token_shift,
+        lambda x, w: x + w * np.concatenate([np.zeros_like(x[:1]), x[:-1]]),
+    ),
     ("reshape", [X], lambda x: x.reshape((2, -1)), lambda x: x.reshape(2, -1)),
     ("flatten", [Q], lambda x: x.flatten(1), lambda x: x.reshape(2, -1)),
     ("squeeze", [X[None]], lambda x: x.squeeze(0), lambda x: x[0]),

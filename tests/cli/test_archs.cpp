@@ -39,6 +39,8 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
     for (const Family& family :
          {Family{"nanochat", "nanochat", "qwen3", heads, 2 * 29 * 16 + 2 * 256 + 2 * 128 + 8 * 256,
                  2 * 27 * 16 + 12 * 256},
+          {"inkling", "inkling", "", heads, 2 * 29 * 16 + 2 * 256 + 2 * 128 + 8 * 256 + 3 * 16,
+           2 * 27 * 16 + 12 * 256 + 3 * 16},
           {"llama", "llama", "llama", heads, 2 * 29 * 16 + 2 * 256 + 2 * 128 + 3 * 4 * 256 + 3 * 16,
            2 * 27 * 16 + 16 * 256 + 3 * 16},
           {"qwen2", "qwen2", "qwen2", all, 0, 0},
@@ -61,8 +63,11 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
         CHECK(execute("generate --model", run, "-p fox -n 12").out.size() == 3 + 12 + 1);
         CHECK(json_of("eval --model", run, "--data", folder.text)["loss"] < std::log(29.0));
         execute("attention --model", run, "--prompt fox --out", folder.path("a.html"));
-        execute("export --model", run, "--out", folder.path("m.gguf"));
-        CHECK(Gguf(folder.path("m.gguf")).pairs["general.architecture"] == family.gguf);
+        const auto to_gguf = call("export --model", run, "--out", folder.path("m.gguf"));
+        if (family.gguf.empty())
+            check_fails(to_gguf, 3, "inkling shifts tokens, which neither a Qwen 3 nor llama.cpp does");
+        else
+            CHECK(Gguf(folder.path("m.gguf")).pairs["general.architecture"] == family.gguf);
         const json bench = json_of("bench --preset micro --seconds 0.02 --arch", arch);
         CHECK(bench["arch"] == arch);
         if (family.of_bench) CHECK(bench["params"] == family.of_bench);

@@ -27,7 +27,7 @@ TEST_CASE("config: validate names the flag to change", "[models]") {
                       contains("--n-kv-head is not for --arch gpt2"));
     CHECK_THROWS_WITH(
         models::family("mamba"),
-        contains("--arch must be one of gemma3, gpt-neox, gpt2, llama, nanochat, qwen2, qwen3, got 'mamba'"));
+        contains("--arch must be one of gemma3, gpt-neox, gpt2, inkling, llama, nanochat, qwen2, qwen3, got 'mamba'"));
     for (const double p : {-0.1, 1.0, std::nan("")})
         CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), contains("--dropout"));
 }

@@ -57,6 +57,7 @@ std::vector<std::pair<std::string, Architecture>> kinds() {
     gemma3.window = 20, gemma3.global_every = 2;
     return {{"gpt2", gpt2},
             {"nanochat", nanochat_shape(kVocabulary, 2, 2, 1, 32, kContext)},
+            {"inkling", shape_of("inkling", kVocabulary, 2, 2, 32, kContext, 0, false)},
             {"llama", llama_shape(kVocabulary, 2, 4, 2, 32, kContext)},
             {"llama, scaled angles", scaled},
             {"gpt-neox", neox},

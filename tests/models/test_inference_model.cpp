@@ -47,6 +47,7 @@ Architecture mistral(std::size_t window) {
 std::vector<Architecture> shapes() {
     std::vector<Architecture> all = {gpt2(true), gpt2(false), gpt2(true, 9), nanochat(4), nanochat(2), nanochat(1)};
     all.insert(all.end(), {nanochat(2, true), llama(4), llama(2, true), llama(1, false, 20), llama(2, true, 6, true)});
+    all.push_back(shape_of("inkling", 37, 3, 4, 48, 24, 0.0, false));
     all.insert(all.end(), {gemma3(5, 2), gemma3(1, 1), gemma3(40, 4), mistral(7)});
     const auto add = [&](Architecture a, const auto& change) { change(a), all.push_back(a); };
     for (const HeadNorm norm : {HeadNorm::before_rotary, HeadNorm::after_rotary})

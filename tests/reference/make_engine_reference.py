@@ -343,6 +343,17 @@ case("nll_loss", lambda x: F.nll_loss(x, classes), normal(6, 5))
 case("nll_loss weight", lambda x: F.nll_loss(x, classes, weight), normal(6, 5))
 case("nll_loss weight, none", lambda x: F.nll_loss(x, classes, weight, reduction="none"), normal(6, 5))
 
+# Token shift, with the rows' positions in their documents
+starts = torch.tensor([[0, 1, 0, 0, 1], [0, 1, 2, 3, 4]])
+
+
+def token_shift(x, w, positions):
+    return x + w * torch.roll(x, 1, -2) * (positions > 0)[..., None]
+
+
+case("token_shift", lambda x, w: token_shift(x, w, torch.arange(5)), normal(2, 5, 3), normal(3))
+case("token_shift at positions", lambda x, w: token_shift(x, w, starts), normal(2, 5, 3), normal(3))
+
 # Functions of one number that PyTorch has under the same name: each has random numbers of its own
 table = pathlib.Path(__file__).parents[2] / "engine/gradcheck/elementwise_cases.cpp"
 known = {c["name"] for c in cases}
