@@ -631,6 +631,11 @@ class Tensor:
         Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).
         """
 
+    def token_shift(self, w: Tensor, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
+        """
+        x_t + w x_(t-1) of x (..., L, C) with w (C); nothing is before the first row, nor before position 0 of positions (..., L).
+        """
+
     def rotary(self, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
         """
         x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).
@@ -1382,6 +1387,11 @@ def dropout(x: Tensor, /, p: float, key: RandomKey) -> Tensor:
 def attention(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: RandomKey = ..., alibi: Sequence[float] = [], masked: str = 'error', begins: numpy.typing.ArrayLike | None = None, window: int = 0) -> Tensor:
     """
     softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / K query heads share a key head. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per head; begins (B, L): where each position's document begins; window: the number of keys that a causal query sees, its own included. nn.scaled_dot_product_attention also returns the weights.
+    """
+
+def token_shift(x: Tensor, /, w: Tensor, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
+    """
+    x_t + w x_(t-1) of x (..., L, C) with w (C); nothing is before the first row, nor before position 0 of positions (..., L).
     """
 
 def rotary(x: Tensor, /, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
