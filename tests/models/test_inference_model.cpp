@@ -22,6 +22,8 @@ Architecture nanochat(std::size_t kv_heads, bool bias = false) {
     return a;
 }
 
+Architecture shifting() { return shape_of("inkling", 37, 3, 4, 48, 24, 0.0, false); }
+
 Architecture llama(std::size_t kv_heads, bool tied = false, std::size_t head_dim = 0, bool bias = false) {
     Architecture a = llama_shape(37, 3, 4, kv_heads, 48, 24, 0.0, bias);
     a.n_inner = 80, a.rope_theta = 500;
@@ -47,7 +49,7 @@ Architecture mistral(std::size_t window) {
 std::vector<Architecture> shapes() {
     std::vector<Architecture> all = {gpt2(true), gpt2(false), gpt2(true, 9), nanochat(4), nanochat(2), nanochat(1)};
     all.insert(all.end(), {nanochat(2, true), llama(4), llama(2, true), llama(1, false, 20), llama(2, true, 6, true)});
-    all.push_back(shape_of("inkling", 37, 3, 4, 48, 24, 0.0, false));
+    all.push_back(shifting());
     all.insert(all.end(), {gemma3(5, 2), gemma3(1, 1), gemma3(40, 4), mistral(7)});
     const auto add = [&](Architecture a, const auto& change) { change(a), all.push_back(a); };
     for (const HeadNorm norm : {HeadNorm::before_rotary, HeadNorm::after_rotary})
@@ -155,7 +157,7 @@ TEST_CASE(
 
 TEST_CASE("inference: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-        for (Architecture config : {gpt2(true, 96), nanochat(2), llama(2, true, 80)}) {
+        for (Architecture config : {gpt2(true, 96), nanochat(2), llama(2, true, 80), shifting()}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
             config.n_inner = 0;   // 4 times as wide
             const auto model = made(config);

@@ -56,7 +56,8 @@ std::vector<Setting> settings(TrainOptions& o) {
          "context size in tokens; with --init-from, the length of training sequences, at most the model's context"},
         {"dropout", &o.dropout, model, kUsual | kChosen, "dropout probability"},
         {"n-kv-head", &o.n_kv_head, model, 0,
-         "nanochat, inkling, llama, qwen2, qwen3: heads of keys and values, shared by the attention heads; 0: --n-head"},
+         "nanochat, inkling, llama, qwen2, qwen3: heads of keys and values, shared by the attention heads; 0: "
+         "--n-head"},
         {"n-inner", &o.n_inner, model, 0, "width of the feed-forward part; 0: 4 --n-embd"},
         {"head-dim", &o.head_dim, model, 0, "llama, qwen2, qwen3: width of a head; 0: --n-embd / --n-head"},
         {"rope-theta", &o.rope_theta, model, 0,

@@ -1,5 +1,5 @@
-// Token shift (Peng et al. 2023, RWKV): each token's vector gets a share of the one before it, so that a layer sees pairs
-// of tokens without attention.
+// Token shift (Peng et al. 2023, RWKV): each token's vector gets a share of the one before it, so that a layer sees
+// pairs of tokens without attention.
 #pragma once
 
 #include "engine/autograd/tensor.h"
