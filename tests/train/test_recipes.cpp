@@ -92,7 +92,7 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK(fitted({600, 900, 1'115'394}, {"learning-rate"}).learning_rate == 0.03);
     CHECK(fitted({60, 900, 50'000}).weight_decay == 0.5);     // 60 times
     const TrainOptions less = fitted({350, 900, 1'115'394});  // 8 times
-    CHECK((less.dropout == 0.1 && less.weight_decay == 0.1));
+    CHECK((less.dropout == 0.1 && less.weight_decay == 0.5 && less.cautious_weight_decay));
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
     CHECK(fitted({600, 900, 1'115'394}, {"weight-decay"}).weight_decay == 0.1);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often

@@ -25,8 +25,8 @@ constexpr ModelShape kShapes[] =  // by size
 
 constexpr double kEfficiency = 0.4;        // speed of a step, relative to products alone
 constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that give the lowest loss in a given time
-// More repetitions, or a larger model, overfit. Dropout helps once a text is seen more than 6 times; more dropout with
-// more weight decay helps from 9 times on, and still more decay from 30 times on.
+// More repetitions, or a larger model, overfit. Dropout and more weight decay help once a text is seen more than 6
+// times, more dropout and decay of all weights (less of it below 30 times) from 9 times on.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9, kEpochsWithMostDecay = 30;
 constexpr double kMinSteps = 400;  // for even the shortest text
@@ -194,10 +194,12 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     // adapters, and what teachers teach, get neither dropout nor more weight decay
     const double epochs = o.lora_rank > 0 || !o.teacher.empty() ? 0 : seen / train_tokens;
     const bool often = epochs > kEpochsWithLittleDropout;
+    const bool muon = o.optimizer == OptimizerKind::muon;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
-    if (often && o.optimizer == OptimizerKind::muon) {
+    if (epochs > kEpochsWithoutDropout && muon)
+        set("weight-decay", o.weight_decay, often && epochs <= kEpochsWithMostDecay ? 0.3 : 0.5);
+    if (often && muon) {
         set("learning-rate", o.learning_rate, 0.024);
-        set("weight-decay", o.weight_decay, epochs > kEpochsWithMostDecay ? 0.5 : 0.3);
         set("cautious-weight-decay", o.cautious_weight_decay, false);
     }
     const double batch_tokens = power_of_two(kBatch * portable::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
