@@ -75,20 +75,22 @@ struct Ending : train::Callback {
 class Comparison {
   public:
     explicit Comparison(const CompareArguments& args) : args_(args), losses_(args.files.size()) {
+        Flags common;
         for (const auto& [name, option] : args.flags)
-            if (option->count() > 0) common_[name] = option->results();
-        const auto has = [&](const char* flag) { return common_.contains(flag); };
-        if (!has("recipe"))  // the default of `train`
-            common_["recipe"] = {train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name};
+            if (option->count() > 0) common[name] = option->results();
         for (const std::string& file : args.files) {
             train::TrainOptions options;
             const std::set<std::string> given =  // report mistakes before any run
                 train::about_settings([&] { return train::read_toml(file, options); });
-            const auto limits = [&](const char* flag) { return has(flag) || given.contains(flag); };
-            if (!limits("max-flops") && !limits("max-iters") && !limits("max-time"))
+            const auto has = [&](const char* flag) { return common.contains(flag) || given.contains(flag); };
+            if (!has("max-flops") && !has("max-iters") && !has("max-time"))
                 throw Usage("a budget is required: --max-flops 2e13, about a minute on two fast cores, or --max-iters");
             names_.push_back(fs::path(file).stem().string());
-            settings_.push_back(nlohmann::json({formats::read_file(file), common_}).dump());
+            flags_.push_back(common);
+            if (!has("recipe"))  // the default of `train`
+                flags_.back()["recipe"] = {
+                    train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name};
+            settings_.push_back(nlohmann::json({formats::read_file(file), flags_.back()}).dump());
             check<BadInput>(std::count(names_.begin(), names_.end(), names_.back()) == 1,
                             "{}: two files have this name: give them names that differ", names_.back());
         }
@@ -140,7 +142,7 @@ class Comparison {
     }
 
     int train_one(std::size_t i, std::size_t seed) {
-        Flags flags = common_;
+        Flags flags = flags_[i];
         flags["config"] = {args_.files[i]};
         flags["seed"] = {std::to_string(seed)};
         flags["out"] = {folder(i, seed).string()};
@@ -230,7 +232,7 @@ class Comparison {
     }
 
     const CompareArguments& args_;
-    Flags common_;
+    std::vector<Flags> flags_;                   // of each file
     std::vector<std::string> names_, settings_;  // per file
     std::vector<std::vector<double>> losses_;    // per file, by seed
     std::string done_;                           // lines of results()

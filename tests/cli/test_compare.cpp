@@ -94,3 +94,13 @@ TEST_CASE("compare: settings that cannot be compared are refused before training
     refused(words(run.quick, run.path("none.toml"), rest), 3, "none.toml");
     CHECK_FALSE(fs::exists(run.out));
 }
+
+TEST_CASE("compare: a file that names a text has the recipe of a text", "[cli]") {
+    const CompareRun run;
+    const std::string shape = "n_layer = 1\nn_head = 1\nn_embd = 8\nblock_size = 8\nbatch_size = 4\n",
+                      text = run.write("text.toml", "data = ['" + run.text + "']\n" + shape),
+                      stories = run.write("stories.toml", shape);
+    REQUIRE(call("compare", text, stories, "--out", run.out, "--max-iters 2 --max-seeds 2 --threads 1").code == 0);
+    check_has(read_file(run.out + "/text-seed-1/config.toml"), "sampler = 'shuffle'");
+    check_has(read_file(run.out + "/stories-seed-1/config.toml"), "sampler = 'paragraphs'");
+}
