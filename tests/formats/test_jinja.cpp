@@ -1,7 +1,6 @@
 // Jinja against Python's jinja2 (with trim_blocks and lstrip_blocks).
 #include "formats/jinja/template.h"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "formats/files/file.h"
@@ -172,12 +171,10 @@ TEST_CASE("jinja: a template is bounded in steps, bytes and depth", "[formats][u
         {"{{ " + std::string(100'000, '[') + "1 }}", "a {{ without its end"},
         {"{{ 9223372036854775807 + 1 }}", "its + wants other numbers"},
     };
-    const auto begin = std::chrono::steady_clock::now();
     for (const auto& [text, message] : table) {
         INFO(text.substr(0, 200));
         CHECK_THROWS_WITH(Jinja(text).render("{}"), contains(message));
     }
-    if (!testing::kSanitized) CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
     int asked = 0;
     const formats::jinja::Limits limits{.stop = [&] { return ++asked > 3; }};
     CHECK_THROWS_WITH(Jinja(loops + ends).render("{}", limits), contains("nobody waits"));
