@@ -84,11 +84,11 @@ Tensor<T> Transformer<T>::layer(const Layer& l, Tensor<T> x, const Pass& pass) c
     const auto input = [&](Part norm_part, Part share, std::size_t place) {
         return shift(l[share].weight, place, norm(l[norm_part], x), pass);
     };
-    const Tensor<T> seen = attention(l, input(Part::attention_norm, Part::attention_shift, 1 + 2 * i), pass);
-    const Tensor<T> y = add(x, added(seen, l[Part::attention_output_norm], pass));
+    const Tensor<T> y = add(x, added(attention(l, input(Part::attention_norm, Part::attention_shift, 1 + 2 * i), pass),
+                                     l[Part::attention_output_norm], pass));
     if (!config.parallel_residual) x = y;
-    const Tensor<T> thought = mlp(l, input(Part::mlp_norm, Part::mlp_shift, 2 + 2 * i), pass);
-    return add(y, added(thought, l[Part::mlp_output_norm], pass));
+    return add(y,
+               added(mlp(l, input(Part::mlp_norm, Part::mlp_shift, 2 + 2 * i), pass), l[Part::mlp_output_norm], pass));
 }
 
 // x with a share of each row's predecessor, which for the first row is in the cache.
@@ -99,7 +99,7 @@ Tensor<T> Transformer<T>::shift(const Tensor<T>& share, std::size_t place, const
         if (pass.cache) {
             const std::size_t n = x.dim(1), C = x.dim(2);
             Array<float> row = pass.shifted.sliced(0, place, place + 1);
-            const Tensor<float> all = concatenate({Tensor<float>(row.clone().reshaped({1, 1, C})), x}, 1);
+            const Tensor<float> all = concatenate({Tensor<float>(row.reshaped({1, 1, C})), x}, 1);
             copy_into(row, x.value().sliced(1, n - 1, n).reshaped({1, C}));
             return slice(token_shift(all, share), 1, 1, n + 1);
         }

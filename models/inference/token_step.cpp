@@ -117,7 +117,7 @@ struct InferenceModel::Step {
     HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
     std::vector<RotaryTables<float>> angles;                                   // of each text's position
     Floats x, qkv, scores, attended, hidden, up, projected;                    // scores (B, heads, stride)
-    Floats shifted;                                                            // of the caches, after this step
+    std::vector<Array<float>> shifted;                                         // of the caches, after this step
 
     Step(const InferenceModel& model, std::span<KvCache* const> texts)
         : m(model),
@@ -128,11 +128,12 @@ struct InferenceModel::Step {
           hidden(B * inner),
           up(config.gated ? B * inner : 0),
           projected(config.part_norms ? B * C : 0),
-          shifted(config.token_shift ? B * (1 + 2 * config.n_layer) * C : 0) {
+          shifted(B) {
         for (const KvCache* cache : caches) {
             head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
             angles.emplace_back(config, cache->length(), 1);
         }
+        for (std::size_t b = 0; config.token_shift && b < B; ++b) shifted[b] = caches[b]->shifted.clone();
         scores.resize(B * config.n_head * head.stride);
     }
 
@@ -140,7 +141,7 @@ struct InferenceModel::Step {
     void shift(const Team& team, const Tensor<float>& share, std::size_t place, float* rows) {
         for (std::size_t b = 0; share.defined() && b < B; ++b, rows += C) {
             const float* const before = caches[b]->shifted.data() + place * C;
-            if (team.me == 0) std::copy_n(rows, C, shifted.data() + (b * (1 + 2 * config.n_layer) + place) * C);
+            if (team.me == 0) std::copy_n(rows, C, shifted[b].data() + place * C);
             simd_map(
                 C, rows, [](auto row, auto last, auto w) { return multiply_add(last, w, row); }, rows, before,
                 share.value().data());
@@ -301,12 +302,9 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
         FloatMode::standard().set();
         step.run(Team{}, logits);
     }
-    const float* shifted = step.shifted.data();
-    for (KvCache* const cache : caches) {
-        cache->advance(1);
-        if (!config().token_shift) continue;
-        std::copy_n(shifted, cache->shifted.size(), cache->shifted.data());
-        shifted += cache->shifted.size();
+    for (std::size_t b = 0; b < caches.size(); ++b) {
+        caches[b]->advance(1);
+        caches[b]->shifted = step.shifted[b];
     }
 }
 

@@ -25,8 +25,8 @@ constexpr ModelShape kShapes[] =  // by size
 
 constexpr double kEfficiency = 0.4;        // speed of a step, relative to products alone
 constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that give the lowest loss in a given time
-// More repetitions, or a larger model, overfit. Dropout and more weight decay help once a text is seen more than 6
-// times, more dropout and decay of all weights (less of it below 30 times) from 9 times on.
+// More repetitions, or a larger model, overfit. A text that is seen more than 6 times needs dropout and more weight
+// decay. From 9 times on it needs more dropout, and all of the model's weights decay, less below 30 times.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9, kEpochsWithMostDecay = 30;
 constexpr double kMinSteps = 400;  // for even the shortest text
@@ -193,11 +193,10 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
     // adapters, and what teachers teach, get neither dropout nor more weight decay
     const double epochs = o.lora_rank > 0 || !o.teacher.empty() ? 0 : seen / train_tokens;
-    const bool often = epochs > kEpochsWithLittleDropout;
-    const bool muon = o.optimizer == OptimizerKind::muon;
-    if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
-    if (epochs > kEpochsWithoutDropout && muon)
-        set("weight-decay", o.weight_decay, often && epochs <= kEpochsWithMostDecay ? 0.3 : 0.5);
+    const bool repeats = epochs > kEpochsWithoutDropout, often = epochs > kEpochsWithLittleDropout,
+               muon = o.optimizer == OptimizerKind::muon;
+    if (repeats) set("dropout", o.dropout, often ? 0.2 : 0.1);
+    if (repeats && muon) set("weight-decay", o.weight_decay, often && epochs <= kEpochsWithMostDecay ? 0.3 : 0.5);
     if (often && muon) {
         set("learning-rate", o.learning_rate, 0.024);
         set("cautious-weight-decay", o.cautious_weight_decay, false);
