@@ -63,16 +63,14 @@ TEST_CASE("http: a limit of connections", "[serve]") {
 }
 
 TEST_CASE("http: connections beyond the limit are all refused at once", "[serve]") {
-    const EchoServer server({.port = 0, .max_connections = 1});
+    const EchoServer server({.port = 0, .max_connections = 1, .header_time = 3600, .idle_time = 3600});
     Wire one(server.port());
     one.send("GET");
     while (server.http.connections() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto start = std::chrono::steady_clock::now();
     std::vector<std::unique_ptr<Wire>> others;  // none of which reads or ends
     for (int i = 0; i < 100; ++i) others.push_back(std::make_unique<Wire>(server.port()));
     CHECK(get(server.port(), "/open").status == 503);
     for (const auto& wire : others) CHECK(wire->answer().status == 503);
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
 }
 
 TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]") {
@@ -173,7 +171,7 @@ TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
     Wire idle(http.port()), busy(http.port());
     busy.send(request_text("GET", "/slow", ""));
     begun.get_future().wait();
-    std::thread stop([&] { http.stop(); });
+    std::thread stop([&] { http.stop(3600); });
     CHECK(idle.rest().empty());  // closed at once
     const Answer refused = get(http.port(), "/open");
     CHECK(refused.status == 503);
@@ -186,7 +184,7 @@ TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
 }
 
 TEST_CASE("http: the end waits for no client", "[serve]") {
-    HttpServer http({.port = 0});
+    HttpServer http({.port = 0, .header_time = 3600, .idle_time = 3600});
     http.route("POST", "/echo", [](const HttpRequest& r) { return HttpResponse{.body = r.body}; });
     std::promise<void> streaming;
     http.route("GET", "/endless", [&, first = true](const HttpRequest&) mutable {
@@ -215,9 +213,7 @@ TEST_CASE("http: the end waits for no client", "[serve]") {
     streaming.get_future().wait();
     waiting.get_future().wait();
     while (http.connections() < 6) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto start = std::chrono::steady_clock::now();
     http.stop(0.3, [&] { given_up = true; });
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
     CHECK(waits.answer().body == "given up");
     CHECK(http.connections() == 0);
 }
