@@ -9,6 +9,7 @@ namespace inkling {
 namespace {
 
 constexpr std::size_t kSmallWork = 1 << 16;  // multiply-adds below which packing and a second thread do not pay
+constexpr std::size_t kFewRows = 128;        // of A, beside so many columns of B that B is not worth packing
 
 // Throws if the shapes do not fit.
 template <class A, class B, class T>
@@ -59,6 +60,11 @@ void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accum
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
         kernels::small<typename Format::Small>(p, a.data(), b.data(), c.data(), accumulate, shift);
+    } else if (p.m <= kFewRows && 2 * p.m <= p.n && p.b_row == 1 && c.rank() == 2 && !accumulate) {  // reads B in place
+        Array<T> ct({p.n, p.m}), rows = ct.transposed(0, 1);
+        if (shift) copy_into(rows, bias.broadcasted(c.shape()));
+        run<Format>(b.transposed(0, 1), a.transposed(0, 1), ct, shift != nullptr, {});  // C^T = B^T A^T
+        copy_into(c, rows);
     } else if (p.c_col == 1 || p.n == 1) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
         kernels::blocks<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);

@@ -176,6 +176,25 @@ TEST_CASE("gemm: operands of float are rounded on their way, those of bfloat16 a
     }
 }
 
+TEST_CASE("gemm: a few rows have the bits that they have among many", "[engine]") {
+    const Array<float> a = random_array<float>({260, 300}, 1), b = random_array<float>({270, 300}, 2).transposed(0, 1),
+                       bias = random_array<float>({270}, 3);
+    for (const bool round : {false, true}) {
+        Array<float> all({260, 270}), bare({260, 270});
+        gemm(a, b, all, {.round = round}, bias);
+        gemm(a, b, bare, {.round = round});
+        for (const std::size_t n : {1, 2, 7, 16, 31, 50, 128, 129}) {
+            INFO(n << " rows, round " << round);
+            Array<float> wide({n, 280}, 0.25f), few = wide.sliced(1, 5, 275), without({n, 270});
+            gemm(a.sliced(0, 3, 3 + n), b, few, {.round = round}, bias);
+            gemm(a.sliced(0, 3, 3 + n), b, without, {.round = round});
+            CHECK(same_bits(few, all.sliced(0, 3, 3 + n)));
+            CHECK(same_bits(without, bare.sliced(0, 3, 3 + n)));
+            CHECK(same_bits(wide.sliced(1, 275, 280), Array<float>({n, 5}, 0.25f)));
+        }
+    }
+}
+
 TEST_CASE("gemm: only the result is written", "[engine]") {
     for (const std::size_t n : {3, 60}) {  // on one thread, and in blocks
         Array<float> wide({n, 2 * n + 3}, 0.25f), tall({2 * n, n}, 0.25f);
