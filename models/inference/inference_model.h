@@ -45,7 +45,7 @@ class InferenceModel {
     void embed(std::int32_t token, std::size_t position, float* x) const;
     Precision precision() const { return type_ == WeightType::bf16 ? Precision::bf16 : Precision::fp32; }
 
-    // For vectors, row by row, as the transformer for tensors: token_step.cpp.
+    // For vectors, row by row, as the transformer for tensors: token_rows.cpp.
     void project(const Weights<Tensor<float>>& map, std::size_t begin, std::size_t end, const float* x,
                  std::size_t batch, float* y, std::size_t y_stride) const;
     void head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const;

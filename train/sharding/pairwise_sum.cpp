@@ -1,15 +1,13 @@
 #include "train/sharding/pairwise_sum.h"
 
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/add_row.h"
 
 namespace inkling::train {
 
 void add_range(float* to, const float* from, std::size_t n) {
-    parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) {
-        simd_map(
-            end - begin, to + begin, [](auto a, auto b) { return a + b; }, to + begin, from + begin);
-    });
+    parallel_for(n, kGrain,
+                 [&](std::size_t begin, std::size_t end) { add_row(end - begin, to + begin, from + begin); });
 }
 
 void PairwiseSum::push(const Array<float>& array) {
@@ -36,10 +34,8 @@ void PairwiseSum::add_to(float* last, std::size_t begin, std::size_t end) const 
     if (levels_.empty()) return;
     parallel_pieces(end - begin, [&](std::size_t from, std::size_t to) {
         float* const y = last + begin + from;
-        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-            simd_map(
-                to - from, y, [](auto a, auto b) { return a + b; }, y, level->sum.data() + begin + from);
-        }
+        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+            add_row(to - from, y, level->sum.data() + begin + from);
     });
 }
 

@@ -4,7 +4,7 @@
 #include "engine/array/axes.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/add_row.h"
 #include "engine/ops/composed.h"
 #include "engine/ops/elementwise/binary.h"
 
@@ -32,15 +32,11 @@ void add_neighbour(const Rows& rows, const T* x, const T* w, T* y, std::ptrdiff_
             const T* const in = x + r * n;
             T* const out = y + r * n;
             if (accumulate) {
-                simd_map(
-                    n, out, [](auto a, auto b) { return a + b; }, out, in);
+                add_row(n, out, in);
             } else {
                 std::copy_n(in, n, out);
             }
-            if (other(r))
-                simd_map(
-                    n, out, [](auto a, auto b, auto c) { return multiply_add(b, c, a); }, out,
-                    in + step * static_cast<std::ptrdiff_t>(n), w);
+            if (other(r)) add_product_row(n, out, in + step * static_cast<std::ptrdiff_t>(n), w);
         }
     });
 }
@@ -52,10 +48,7 @@ Array<T> weight_gradient(const Rows& rows, const T* x, const T* dy) {
     parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * n + 1)), [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin * kRows; r < std::min(rows.count, end * kRows); ++r) {
             T* const sum = sums.data() + r / kRows * n;
-            if (rows.has_before(r))
-                simd_map(
-                    n, sum, [](auto a, auto b, auto c) { return multiply_add(b, c, a); }, sum, dy + r * n,
-                    x + r * n - n);
+            if (rows.has_before(r)) add_product_row(n, sum, dy + r * n, x + r * n - n);
         }
     });
     return sum_over<T>(sums, {0});

@@ -9,7 +9,7 @@
 #include "engine/autograd/operand.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/add_row.h"
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
@@ -84,11 +84,8 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
 void linear_by_row(const Tensor<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,
                    const float* x, std::size_t batch, float* y, std::size_t y_stride) {
     multiply(weight, begin, end, x, batch, y, y_stride);
-    for (std::size_t b = 0; bias.defined() && b < batch; ++b) {
-        float* const row = y + b * y_stride + begin;
-        simd_map(
-            end - begin, row, [](auto a, auto c) { return a + c; }, row, bias.value().data() + begin);
-    }
+    for (std::size_t b = 0; bias.defined() && b < batch; ++b)
+        add_row(end - begin, y + b * y_stride + begin, bias.value().data() + begin);
 }
 
 Tensor<float> linear_by_row(const Tensor<float>& x, const Tensor<float>& weight, const Tensor<float>& bias) {
