@@ -60,11 +60,12 @@ void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accum
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
         kernels::small<typename Format::Small>(p, a.data(), b.data(), c.data(), accumulate, shift);
-    } else if (p.m <= kFewRows && 2 * p.m <= p.n && p.b_row == 1 && c.rank() == 2 && !accumulate) {  // reads B in place
-        Array<T> ct({p.n, p.m}), rows = ct.transposed(0, 1);
-        if (shift) copy_into(rows, bias.broadcasted(c.shape()));
-        run<Format>(b.transposed(0, 1), a.transposed(0, 1), ct, shift != nullptr, {});  // C^T = B^T A^T
-        copy_into(c, rows);
+    } else if (p.m > 1 && p.m <= kFewRows && 2 * p.m <= p.n && p.b_row == 1 && p.c_row != 1 && c.rank() == 2 &&
+               !accumulate) {
+        Array<T> by_columns = Array<T>({p.n, p.m}).transposed(0, 1);  // so B is read in place, below
+        if (shift) copy_into(by_columns, bias.broadcasted(c.shape()));
+        run<Format>(a, b, by_columns, shift != nullptr, {});
+        copy_into(c, by_columns);
     } else if (p.c_col == 1 || p.n == 1) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
         kernels::blocks<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);
