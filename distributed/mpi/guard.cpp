@@ -1,6 +1,7 @@
 #include "distributed/mpi/guard.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +18,15 @@ constexpr double kSilent = 8;
 constexpr double kGrace = 0.3;  // time for the first process to fail for the same reason and report it itself
 constexpr const char* kGoOn = ": the last checkpoint is intact: continue from it with --resume auto";
 
+// Returns once mpirun has taken the line from its pipe, or after a second: MPICH's mpiexec loses what it has not read
+// when processes end.
 void say(const std::string& text) {
     const std::string line = "inkling: " + text + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    for (int unread = 0, tries = 0; tries < 1000; ++tries) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 }  // namespace

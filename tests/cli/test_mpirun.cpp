@@ -228,7 +228,8 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
 TEST_CASE("mpirun: an error is printed once", "[cli][mpirun][unsanitized]") {
     const MpiFolder folder;
     check_one_line(mpirun(2, words("train --bogus")), 2, "unknown flag --bogus");
-    check_one_line(mpirun(3, folder.flags()), 2, "the number of processes must be a power of two, got 3");
+    for (int i = 0; i < 20; ++i)  // an mpirun that ends too early loses one in ten
+        check_one_line(mpirun(3, folder.flags()), 2, "the number of processes must be a power of two, got 3");
     check_one_line(mpirun(4, folder.flags("--shards 2")), 2,
                    "--shards must be a multiple of the number of processes, got 2 and 4");
     const Arguments wild =
