@@ -15,8 +15,6 @@ inline constexpr std::size_t W = Vec<float>::size;
 inline constexpr std::size_t kBatch = 4;  // vectors that share one reading of a row
 // Weights that stay in the cache while more vectors than kBatch pass over them.
 inline constexpr std::size_t kCached = 32768;
-// Bytes to prefetch ahead: rows follow each other, and the CPU's own prefetching stops at each page.
-inline constexpr std::size_t kAhead = 12288;
 
 // Converts W numbers of a smaller type to floats with the compiler's own vectors, because xsimd 8 goes through memory.
 // GCC 12 halves vectors of 512 bits and converts 8-bit numbers one by one, so these use intrinsics.
@@ -69,9 +67,14 @@ inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
     return Vec<float>::load_aligned(lanes);
 }
 
-// Prefetches `bytes` of the memory some rows after p into L2, because L1 has too few outstanding loads.
-inline void prefetch(const void* p, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i, 0, 2);
+// Prefetches `count` weights some rows after p, because the CPU's own prefetching stops at each page: into L2, because
+// L1 has too few outstanding loads; but small weights into L1 where vectors have 8 lanes, because converting them takes
+// so many instructions that the CPU does not reach the next loads early enough to hide the way from L2.
+template <class Weight>
+inline void prefetch(const Weight* p, std::size_t count) {
+    constexpr bool near = W == 8 && sizeof(Weight) < sizeof(float);
+    const char* const ahead = reinterpret_cast<const char*>(p) + (near ? 4096 : 12288);
+    for (std::size_t i = 0; i < count * sizeof(Weight); i += 64) __builtin_prefetch(ahead + i, 0, near ? 0 : 2);
 }
 
 // y[b] = w . x[b], with two alternating Lanes and always in the same order, so N changes no bit.
@@ -83,7 +86,7 @@ inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::s
         for (auto& s : row) s = Vec<float>(0.0f);
     std::size_t i = 0;
     for (; i + kTurns * V * W <= n; i += kTurns * V * W) {
-        prefetch(w + i, kTurns * V * W * sizeof(Weight));
+        prefetch(w + i, kTurns * V * W);
         for (std::size_t k = 0; k < kTurns * V; ++k) {
             const Vec<float> v = load_wide(w + i + k * W);
             for (std::size_t b = 0; b < N; ++b)
