@@ -18,13 +18,15 @@ constexpr double kSilent = 8;
 constexpr double kGrace = 0.3;  // time for the first process to fail for the same reason and report it itself
 constexpr const char* kGoOn = ": the last checkpoint is intact: continue from it with --resume auto";
 
-// Returns once mpirun has taken the line from its pipe, or after a second: MPICH's mpiexec loses what it has not read
-// when processes end.
 void say(const std::string& text) {
     const std::string line = "inkling: " + text + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+// Waits until mpirun has read what this process has written there, at most for a second.
+void wait_for_reader(int file) {
     for (int unread = 0, tries = 0; tries < 1000; ++tries) {
-        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) return;
+        if (ioctl(file, FIONREAD, &unread) != 0 || unread == 0) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
@@ -170,8 +172,10 @@ bool MpiGuard::speaks(int lost) const {
 // Whether this process was just stopped for so long that the others have given up on it.
 bool MpiGuard::was_stopped() const { return stopped_ > 0 || seconds_now() - ticked_ > kSilent; }
 
-// Ends all processes with this code. After an _exit(), MPICH's mpiexec would kill the others and take their code.
+// Ends all processes with this code. After an _exit(), MPICH's mpiexec would kill the others and take their code; and
+// it loses what it has not read when they end.
 void MpiGuard::end(int code) {
+    for (const int file : {STDOUT_FILENO, STDERR_FILENO}) wait_for_reader(file);
     const std::lock_guard lock(mutex_);
     MPI_Abort(MPI_COMM_WORLD, code);
     _exit(code);
