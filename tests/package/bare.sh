@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Tests the packaged Inkling in a bare Debian (tests/fresh_machine.sh SUITE tests/package/bare.sh): builds the packages'
-# library, for every x86-64 CPU from AVX2 on, and runs the fast tests over it; makes and installs the packages, trains with
-# the program and builds a program with the library; and runs the tests of Python's module over it. debian.sh tests the
-# packages without a compiler.
+# library, for every x86-64 CPU from AVX2 on, and runs the fast tests over it, those of mpirun included; makes and installs
+# the packages, trains with the program and builds a program with the library; and runs the tests of Python's module over
+# it. debian.sh tests the packages without a compiler.
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/setup.sh"
 cd "$root"
-packages+=(dpkg-dev file python3-venv python3-dev)
+packages+=(dpkg-dev file python3-venv python3-dev openmpi-bin libopenmpi-dev)
 part "Debian's packages" install_missing
 # Builds only the library for AVX2: ./check tests the library for this CPU, and both must compute the same bits. debian.sh
 # also builds the library for AVX-512.
-part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_AVX512=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr
+part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_AVX512=OFF -DINKLING_MPI=ON -DINKLING_WERROR=ON \
+    -DCMAKE_INSTALL_PREFIX=/usr
 part "fast tests" ctest --preset release -j $(($(nproc) + 1)) --label-exclude 'slow|packages'
 
 install_packages() {
