@@ -221,7 +221,7 @@ void a_model_that_writes() {
     GPT model;
     fmt::print("{} parameters\n", model.parameter_count());
     nn::FlatParameters<double> flat(model);
-    train::AdamW<double> adamw(flat, {.weight_decay = 0});
+    train::AdamW<double> adamw(flat, {.beta2 = 0.99, .weight_decay = 0});
     for (int step = 0; step <= 200; ++step) {
         const Tensor<double> loss = cross_entropy(model.forward(text.inputs), text.targets);
         flat.zero_gradients();

@@ -11,6 +11,9 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
     std::set<std::string> names;
     module.visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
         check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice", name);
+        for (const Entry& e : entries_)
+            check(e.parameter.node() != p.node(), "flat parameters: '{}' and '{}' are one tensor: visit it once",
+                  e.name, name);
         if (p.requires_grad()) {
             entries_.push_back({name, p, 0, kind});
         } else {
@@ -43,11 +46,9 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
 
 template <class T>
 Array<T>& FlatParameters<T>::gradients() {
-    for (Entry& e : entries_) {
-        Node<T>& node = *e.parameter.node();
-        if (node.has_grad) continue;
-        std::fill_n(node.grad.data(), node.grad.size(), T{0});
-        node.has_grad = true;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        Array<T>& grad = entries_[i].parameter.node()->grad;
+        if (!is_reached(i)) std::fill_n(grad.data(), grad.size(), T{0});
     }
     return gradients_;
 }

@@ -21,8 +21,9 @@ class FlatParameters {
     explicit FlatParameters(Module<T>& module);  // moves the parameters into the buffer
 
     Array<T>& values() { return values_; }
-    // Zeros the gradients that backward did not reach, so that the whole buffer is valid.
+    // Zeros the gradients that backward did not reach since zero_gradients(), so that the whole buffer is valid.
     Array<T>& gradients();
+    bool is_reached(std::size_t entry) const { return entries_[entry].parameter.node()->has_grad; }
     void zero_gradients();  // O(1): the next contribution overwrites
 
     std::size_t matrix_elements() const { return matrix_elements_; }  // values()[0 .. this) are matrices

@@ -146,7 +146,9 @@ void Module<T>::zero_grad() {
 template <class T>
 void Module<T>::freeze(const std::function<bool(const std::string& name)>& which) {
     visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
-        if (!which || which(name)) p = p.detach();
+        if (which && !which(name)) return;
+        p.zero_grad();  // an optimizer that was made before must not follow the old gradient
+        p = p.detach();
     }});
 }
 

@@ -130,7 +130,7 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     nn::initialize(net, random, {{"*bias", nn::Initial::constant(0)}});
     check_equal(net.parameters()[3].second.value(), {0, 0});
     nn::FlatParameters<float> flat(net);
-    train::AdamW<float> adamw(flat, {.beta2 = 0.999, .weight_decay = 0});
+    train::AdamW<float> adamw(flat, {.weight_decay = 0});
     sum(net.forward(x)).backward();
     adamw.step(1e-3, train::clip_scale(train::gradient_norm(flat.gradients()), 1));
     check_close(net.parameters()[3].second.value(), of<float>({2}, {-1e-3, -1e-3}), 1e-4);

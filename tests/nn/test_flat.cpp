@@ -118,6 +118,11 @@ TEST_CASE("flat parameters: entries know what they are for, and a name used twic
     CHECK((flat.entries()[2].kind.stacked == 1 && flat.entries()[2].kind.head_size == 0));
     Twice same_name({1, 0});
     CHECK_THROWS_WITH(nn::FlatParameters<double>(same_name), contains("every name must be unique"));
+    struct Tied : nn::Module<double> {
+        Tensor<double> a = Tensor<double>::ones({2}, true), b = a;
+        void visit(const nn::Visitor<double>& v) override { v("a", a), v("b", b); }
+    } tied;
+    CHECK_THROWS_WITH(nn::FlatParameters<double>(tied), contains("'a' and 'b' are one tensor"));
 }
 
 TEST_CASE("flat parameters: gradients are those of the single parameters, zero where nothing was reached", "[nn]") {

@@ -44,8 +44,12 @@ struct Named : nn::Module<T> {
 
 template <class T>
 void set_gradient(nn::FlatParameters<T>& flat, const std::string& name, const Array<T>& g) {
-    for (const auto& e : flat.entries())
-        if (e.name == name) std::copy_n(g.data(), g.size(), flat.gradients().data() + e.offset);
+    for (const auto& e : flat.entries()) {
+        if (e.name != name) continue;
+        Tensor<T> p = e.parameter;
+        p.zero_grad();
+        p.backward(g.reshaped(p.shape()));
+    }
 }
 
 }  // namespace inkling::testing

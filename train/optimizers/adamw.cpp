@@ -26,7 +26,13 @@ double RoleRates::of(nn::Role role) const {
 template <class T>
 AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
                 const std::function<bool(const Entry&)>& takes, const Ranges* own)
-    : parameters_(parameters), options_(options) {
+    : Optimizer<T>(parameters), options_(options) {
+    check_option("AdamW: beta1", options.beta1, 1);
+    check_option("AdamW: beta2", options.beta2, 1);
+    check_option("AdamW: eps", options.eps);
+    check_option("AdamW: weight_decay", options.weight_decay);
+    for (const nn::Role role : {nn::Role::embedding, nn::Role::head, nn::Role::matrix, nn::Role::vector})
+        check_option("AdamW: the rate of a role", options.rates.of(role));
     const auto& entries = parameters.entries();
     std::size_t held = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -73,23 +79,24 @@ auto AdamW<T>::held() -> std::vector<Held> {
 
 template <class T>
 void AdamW<T>::step(double learning_rate, double gradient_scale) {
-    const auto t = static_cast<double>(++this->updates);
+    this->count_update(learning_rate);
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
-                 one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
-                 upscale = vec(1 / std::sqrt(1 - portable::pow(options_.beta2, t)));
+                 one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps);
     const bool cautious = options_.cautious;
     Array<T>& values = parameters_.values();
     profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
     const T* const all_g = parameters_.gradients().data();
-    for (const Part& part : parts_) {
-        T *const p = values.data() + part.begin, *const pm = m.data() + part.state, *const pv = v.data() + part.state;
-        const T* const g = all_g + part.begin;
+    const auto update = [&](const Part& part, std::size_t begin, std::size_t length, double t) {
+        const std::size_t state = part.state + begin - part.begin;
+        T *const p = values.data() + begin, *const pm = m.data() + state, *const pv = v.data() + state;
+        const T* const g = all_g + begin;
         const double own_rate = learning_rate * part.rate;
         const Vec<T> keep = vec(1 - own_rate * part.weight_decay),
-                     rate = vec(own_rate / (1 - portable::pow(options_.beta1, t)));
-        parallel_pieces(part.end - part.begin, [&](std::size_t at, std::size_t end) {
+                     rate = vec(own_rate / (1 - portable::pow(options_.beta1, t))),
+                     upscale = vec(1 / std::sqrt(1 - portable::pow(options_.beta2, t)));
+        parallel_pieces(length, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
             simd_map(
                 n, pm + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_b1, mean); },
@@ -108,6 +115,11 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
                     return decayed(value, keep, step, cautious);
                 },
                 p + at, pm + at, pv + at);
+        });
+    };
+    for (const Part& part : parts_) {
+        this->over_reached({part.begin, part.end}, [&](std::size_t begin, std::size_t end, std::uint64_t t) {
+            update(part, begin, end - begin, static_cast<double>(t));
         });
     }
 }

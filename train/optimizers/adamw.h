@@ -1,4 +1,5 @@
-// AdamW (Loshchilov and Hutter 2019) as torch.optim.AdamW computes it, in one pass over a flat buffer.
+// AdamW (Loshchilov and Hutter 2019) as torch.optim.AdamW computes it, in one pass over a flat buffer. The defaults are
+// torch's, but weight decay is of matrices alone; those of `inkling train` are in train/settings/options.h.
 #pragma once
 
 #include <functional>
@@ -14,10 +15,10 @@ struct RoleRates {
 };
 
 struct AdamWOptions {
-    double beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
-    double weight_decay = 0.1;  // of matrices
-    bool cautious = false;      // decay only the elements that the update brings nearer to 0 (Chen et al. 2025)
-    RoleRates rates = {};       // factors of the learning rate
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+    double weight_decay = 0.01;  // of matrices
+    bool cautious = false;       // decay only the elements that the update brings nearer to 0 (Chen et al. 2025)
+    RoleRates rates = {};        // factors of the learning rate
 };
 
 template <class T>
@@ -31,6 +32,7 @@ class AdamW : public Optimizer<T> {
           const std::function<bool(const Entry&)>& takes = nullptr, const Ranges* own = nullptr);
 
     // With lr the learning rate times the factor of the parameter's role:
+    // and t the updates that reached the parameter:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
     // A cautious decay takes p before the step.
@@ -50,7 +52,7 @@ class AdamW : public Optimizer<T> {
         double rate, weight_decay;
     };
 
-    nn::FlatParameters<T>& parameters_;
+    using Optimizer<T>::parameters_;
     AdamWOptions options_;
     std::vector<Part> parts_;
 };

@@ -59,15 +59,18 @@ double scale_of(MuonScale scale, double rows, double columns) {
 
 template <class T>
 Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own)
-    : parameters_(parameters),
+    : Optimizer<T>(parameters),
       options_(options),
       others_(
           parameters, options.adamw, [](const Entry& entry) { return !is_matrix_of_muon(entry); }, own) {
+    check_option("Muon: momentum", options.momentum);
+    check_option("Muon: weight_decay", options.weight_decay);
     const auto is_own = [&](const Entry& entry) {
         return !own || std::any_of(own->begin(), own->end(),
                                    [&](const Range& r) { return entry.offset >= r.begin && entry.offset < r.end; });
     };
-    for (const Entry& entry : parameters.entries()) {
+    for (std::size_t i = 0; i < parameters.entries().size(); ++i) {
+        const Entry& entry = parameters.entries()[i];
         if (!is_matrix_of_muon(entry) || !is_own(entry)) continue;
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
@@ -79,10 +82,11 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
             return !alone && g.shape[1] == rows && g.shape[2] == shape[1];
         });
         if (group == groups_.end()) {
-            groups_.push_back({{0, rows, shape[1]}, {}, {}, {}});
+            groups_.push_back({{0, rows, shape[1]}, {}, {}, {}, {}});
             group = groups_.end() - 1;
         }
         group->shape[0] += shape[0] / rows;
+        group->entries.push_back(i);
         group->offsets.push_back(entry.offset);
         group->sizes.push_back(entry.parameter.size());
     }
@@ -113,19 +117,22 @@ auto Muon<T>::held() -> std::vector<Held> {
 
 template <class T>
 template <class Body>
-void Muon<T>::over(const Group& group, const Body& body) {
+void Muon<T>::over(const Group& group, const Body& body) const {
     parallel_pieces(group.momentum.size(), [&](std::size_t begin, std::size_t end) {
         std::size_t at = 0;  // the parameter's offset in the group
         for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++]) {
             const std::size_t first = std::max(begin, at), last = std::min(end, at + group.sizes[i]);
-            if (first < last) body(group.offsets[i] + first - at, first, last - first);
+            if (first < last && parameters_.is_reached(group.entries[i]))
+                body(group.offsets[i] + first - at, first, last - first);
         }
     });
 }
 
 template <class T>
 void Muon<T>::step(double learning_rate, double gradient_scale) {
-    others_.updates = this->updates++;
+    others_.updates = this->updates;
+    others_.missed = this->missed;
+    this->count_update(learning_rate);
     others_.step(learning_rate, gradient_scale);
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), mu = vec(options_.momentum), one_less_mu = vec(1 - options_.momentum),
@@ -136,7 +143,9 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
     for (Group& group : groups_) {
         profile::count_bytes(static_cast<double>(7 * group.momentum.size() * sizeof(T)));
         T* const m = group.momentum.data();
-        Array<T> u(group.shape);
+        const bool all = std::all_of(group.entries.begin(), group.entries.end(),
+                                     [&](std::size_t i) { return parameters_.is_reached(i); });
+        Array<T> u = all ? Array<T>(group.shape) : Array<T>(group.shape, T{0});
         over(group, [&](std::size_t from, std::size_t at, std::size_t n) {
             simd_map(
                 n, m + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_mu, mean); },

@@ -47,16 +47,18 @@ class Muon : public Optimizer<T> {
     // All matrices of one shape, for few large products instead of many small ones.
     struct Group {
         Shape shape;                       // (n, rows, columns): all blocks of all its parameters
-        std::vector<std::size_t> offsets;  // of its parameters in the flat buffer
+        std::vector<std::size_t> entries;  // the numbers of its parameters
+        std::vector<std::size_t> offsets;  // of these in the flat buffer
         std::vector<std::size_t> sizes;
         Array<T> momentum;  // same shape, in the order of the parameters
     };
 
-    // Calls body(offset in the flat buffer, offset in the group, elements) for a group's parameters, in parallel.
+    // Calls body(offset in the flat buffer, offset in the group, elements) for a group's parameters that have a
+    // gradient, in parallel.
     template <class Body>
-    static void over(const Group& group, const Body& body);
+    void over(const Group& group, const Body& body) const;
 
-    nn::FlatParameters<T>& parameters_;
+    using Optimizer<T>::parameters_;
     MuonOptions options_;
     std::vector<Group> groups_;
     AdamW<T> others_;

@@ -25,7 +25,8 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
                              .rates = rates};
     if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw, nullptr, own);
     if (o.optimizer == OptimizerKind::sgd) {
-        const SGDOptions sgd{.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};
+        const SGDOptions sgd{
+            .momentum = o.momentum, .nesterov = o.nesterov && o.momentum > 0, .weight_decay = o.weight_decay};
         return std::make_unique<SGD<float>>(parameters, sgd, own);
     }
     MuonOptions muon;
@@ -61,6 +62,7 @@ void copy_state(Optimizer<float>& from, Optimizer<float>& to) {
         }
     }
     to.updates = from.updates;
+    to.missed = from.missed;
 }
 
 template <class T>

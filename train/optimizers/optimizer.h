@@ -4,6 +4,8 @@
 //   optimizer->step(learning_rate, clip_scale(gradient_norm(parameters.gradients()), 1.0));
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -24,10 +26,13 @@ class Optimizer {
         T* values;
     };
 
+    explicit Optimizer(nn::FlatParameters<T>& parameters)
+        : missed(parameters.entries().size()), parameters_(parameters) {}
     virtual ~Optimizer() = default;
     virtual OptimizerKind kind() const = 0;
 
-    // One update with the gradients times `gradient_scale`, the factor of clipping.
+    // One update with the gradients times `gradient_scale`, the factor of clipping. As in PyTorch, it leaves a
+    // parameter that backward did not reach since zero_gradients() as it is, and so its state.
     virtual void step(double learning_rate, double gradient_scale = 1.0) = 0;
     virtual std::vector<State> state_of(const Entry& entry) = 0;  // for a parameter that it updates whole
 
@@ -39,8 +44,41 @@ class Optimizer {
     };
     virtual std::vector<Held> held() = 0;
 
-    std::uint64_t updates = 0;  // so far; part of the state
+    std::uint64_t updates = 0;          // so far; part of the state
+    std::vector<std::uint64_t> missed;  // by entry: updates that did not reach it; all 0 for a whole model in training
+
+  protected:
+    void count_update(double learning_rate) {
+        check(learning_rate >= 0, "optimizer: the learning rate must be at least 0, got {}", learning_rate);
+        ++updates;
+        for (std::size_t i = 0; i < missed.size(); ++i) missed[i] += !parameters_.is_reached(i);
+    }
+
+    // Calls body(begin, end, updates) for the stretches of a range whose parameters have a gradient, with the number of
+    // their updates: once if all parameters always had one.
+    template <class Body>
+    void over_reached(const Range& range, const Body& body) const {
+        const auto& entries = parameters_.entries();
+        std::size_t begin = range.begin;
+        for (std::size_t i = 0; i < entries.size() && begin < range.end; ++i) {
+            const bool last = i + 1 == entries.size();
+            const std::size_t end = std::min(range.end, last ? range.end : entries[i + 1].offset);
+            if (end <= begin) continue;
+            if (end < range.end && missed[i] == missed[i + 1] &&
+                parameters_.is_reached(i) == parameters_.is_reached(i + 1))
+                continue;
+            if (parameters_.is_reached(i)) body(begin, end, updates - missed[i]);
+            begin = end;
+        }
+    }
+
+    nn::FlatParameters<T>& parameters_;
 };
+
+// Throws unless 0 <= value < end.
+inline void check_option(const char* name, double value, double end = std::numeric_limits<double>::infinity()) {
+    check(value >= 0 && value < end, "{} must be at least 0 and less than {}, got {}", name, end, value);
+}
 
 // Makes the optimizer that `options` name, for all parameters or those in `own`. The parameters must outlive it.
 std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& options, nn::FlatParameters<float>& parameters,

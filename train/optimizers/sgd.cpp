@@ -10,7 +10,10 @@ namespace inkling::train {
 
 template <class T>
 SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options, const Ranges* own)
-    : parameters_(parameters), options_(options) {
+    : Optimizer<T>(parameters), options_(options) {
+    check_option("SGD: momentum", options.momentum);
+    check_option("SGD: weight_decay", options.weight_decay);
+    check(!options.nesterov || options.momentum > 0, "SGD: nesterov needs a momentum above 0");
     const std::size_t matrices = parameters.matrix_elements(), all = parameters.values().size();
     std::size_t held = 0;
     const auto take = [&](std::size_t begin, std::size_t end, double weight_decay) {
@@ -43,18 +46,18 @@ auto SGD<T>::held() -> std::vector<Held> {
 
 template <class T>
 void SGD<T>::step(double learning_rate, double gradient_scale) {
-    ++this->updates;
+    this->count_update(learning_rate);
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), mu = vec(options_.momentum), rate = vec(learning_rate);
     Array<T>& values = parameters_.values();
     profile::count_bytes(static_cast<double>(6 * momentum.size() * sizeof(T)));
     values.count_write();
     const T* const all_g = parameters_.gradients().data();
-    for (const Part& part : parts_) {
+    const auto update = [&](const Part& part, std::size_t begin, std::size_t length) {
         const Vec<T> decay = vec(part.weight_decay);
-        T *const p = values.data() + part.range.begin, *const b = momentum.data() + part.state;
-        const T* const g = all_g + part.range.begin;
-        parallel_pieces(part.range.size(), [&](std::size_t at, std::size_t end) {
+        T *const p = values.data() + begin, *const b = momentum.data() + part.state + begin - part.range.begin;
+        const T* const g = all_g + begin;
+        parallel_pieces(length, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
             simd_map(
                 n, b + at,
@@ -72,7 +75,10 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
                     n, p + at, [=](auto value, auto now) { return value - rate * now; }, p + at, b + at);
             }
         });
-    }
+    };
+    for (const Part& part : parts_)
+        this->over_reached(
+            part.range, [&](std::size_t begin, std::size_t end, std::uint64_t) { update(part, begin, end - begin); });
 }
 
 template class SGD<float>;

@@ -1,4 +1,6 @@
-// Stochastic gradient descent with momentum, as torch.optim.SGD computes it: weight decay is part of the gradient.
+// Stochastic gradient descent with momentum, as torch.optim.SGD computes it: weight decay is part of the gradient. The
+// defaults are torch's, but weight decay is of matrices alone; those of `inkling train` are in
+// train/settings/options.h.
 #pragma once
 
 #include "train/optimizers/optimizer.h"
@@ -6,9 +8,9 @@
 namespace inkling::train {
 
 struct SGDOptions {
-    double momentum = 0.95;
-    bool nesterov = true;       // steps along the gradient plus the updated momentum (Sutskever et al. 2013)
-    double weight_decay = 0.1;  // of matrices
+    double momentum = 0;
+    bool nesterov = false;    // steps along the gradient plus the updated momentum (Sutskever et al. 2013)
+    double weight_decay = 0;  // of matrices
 };
 
 template <class T>
@@ -37,7 +39,7 @@ class SGD : public Optimizer<T> {
         double weight_decay;
     };
 
-    nn::FlatParameters<T>& parameters_;
+    using Optimizer<T>::parameters_;
     SGDOptions options_;
     std::vector<Part> parts_;
 };

@@ -23,12 +23,6 @@ struct Pair : nn::Module<T> {
     Tensor<T> matrix, vector;
 };
 
-template <class T>
-void set_gradients(nn::FlatParameters<T>& flat, const std::string& name, const Array<T>& g) {
-    for (const auto& e : flat.entries())
-        if (e.name == name) std::copy_n(g.data(), g.size(), flat.gradients().data() + e.offset);
-}
-
 }  // namespace
 
 TEST_CASE("adamw: three steps of known values, with decay of matrices alone", "[train]") {
@@ -38,7 +32,7 @@ TEST_CASE("adamw: three steps of known values, with decay of matrices alone", "[
     const double decayed[] = {0.99890000002, 0.9985334105976773, 0.9982269287224479}, g[] = {0.5, -0.25, 1e-9};
     double kept = 1, m = 0, v = 0;
     for (int i = 0; i < 3; ++i) {
-        for (const char* name : {"matrix", "vector"}) set_gradients(flat, name, of<double>({g[i]}));
+        for (const char* name : {"matrix", "vector"}) set_gradient(flat, name, of<double>({g[i]}));
         adamw.step(1e-3);
         CHECK(p.matrix.value().data()[0] == Approx(decayed[i]).epsilon(1e-15));
         m = 0.9 * m + 0.1 * g[i], v = 0.99 * v + 0.01 * g[i] * g[i];
@@ -61,8 +55,8 @@ TEMPLATE_TEST_CASE("PyTorch agrees: 20 steps of AdamW with clipping and a changi
     REQUIRE(numbers["steps"].size() == 20);
     int clipped = 0;
     for (const auto& step : numbers["steps"]) {
-        set_gradients(flat, "matrix", array_from<T>(step["d_matrix"]));
-        set_gradients(flat, "vector", array_from<T>(step["d_vector"]));
+        set_gradient(flat, "matrix", array_from<T>(step["d_matrix"]));
+        set_gradient(flat, "vector", array_from<T>(step["d_vector"]));
         const double norm = train::gradient_norm(flat.gradients());
         CHECK(norm == Approx(step["norm"].get<double>()).epsilon(tolerance));
         const double scale = train::clip_scale(norm, numbers["clip"].get<double>());
@@ -80,7 +74,7 @@ TEST_CASE("adamw: every option matters", "[train]") {
         nn::FlatParameters<double> flat(p);
         AdamW<double> adamw(flat, options);
         for (std::uint64_t i = 0; i < 3; ++i) {
-            set_gradients(flat, "matrix", normal({2, 2}, i));
+            set_gradient(flat, "matrix", normal({2, 2}, i));
             adamw.step(rate);
         }
         return p.matrix.value().clone();
@@ -88,7 +82,7 @@ TEST_CASE("adamw: every option matters", "[train]") {
     const Array<double> plain = run({});
     CHECK(same_bits(plain, run({})));
     CHECK_FALSE(same_bits(plain, run({.beta1 = 0.8})));
-    CHECK_FALSE(same_bits(plain, run({.beta2 = 0.999})));
+    CHECK_FALSE(same_bits(plain, run({.beta2 = 0.99})));
     CHECK_FALSE(same_bits(plain, run({.eps = 1e-3})));
     CHECK_FALSE(same_bits(plain, run({.weight_decay = 0})));
     CHECK_FALSE(same_bits(plain, run({}, 0.02)));
@@ -99,7 +93,7 @@ TEST_CASE("adamw: a cautious decay takes from the weights alone that the update 
     Pair<double> p({1, 2}, {1});
     nn::FlatParameters<double> flat(p);
     AdamW<double> adamw(flat, {.eps = 0, .weight_decay = 0.5, .cautious = true});
-    set_gradients(flat, "matrix", of<double>({3, -3}).reshaped({1, 2}));
+    set_gradient(flat, "matrix", of<double>({3, -3}).reshaped({1, 2}));
     adamw.step(0.01);  // the first update is as long as the rate
     CHECK(p.matrix.value().data()[0] == Approx(1 - 0.005 - 0.01).epsilon(1e-14));
     CHECK(p.matrix.value().data()[1] == Approx(1 + 0.01).epsilon(1e-14));
@@ -111,8 +105,8 @@ TEST_CASE("adamw: large buffers get the same bits with any number of threads", "
         nn::FlatParameters<float> flat(p);
         AdamW<float> adamw(flat, {});
         for (std::uint64_t i = 0; i < 2; ++i) {
-            set_gradients(flat, "matrix", random_array<float>({300, 301}, i));
-            set_gradients(flat, "vector", random_array<float>({40'003}, 9 + i));
+            set_gradient(flat, "matrix", random_array<float>({300, 301}, i));
+            set_gradient(flat, "vector", random_array<float>({40'003}, 9 + i));
             adamw.step(0.01, 0.5);
         }
         return std::vector<ConstArray<float>>{p.matrix.value(), p.vector.value(), adamw.m, adamw.v};

@@ -31,6 +31,8 @@ TEST_CASE("sgd: vectors do not decay", "[train]") {
     Named<double> module({{"matrix", Array<double>({2, 2}, 1.0)}, {"vector", Array<double>({3}, 1.0)}});
     nn::FlatParameters<double> flat(module);
     SGD<double> sgd(flat, {0.9, false, 0.5});
+    set_gradient(flat, "matrix", Array<double>({2, 2}, 0.0));
+    set_gradient(flat, "vector", Array<double>({3}, 0.0));
     sgd.step(0.1);
     check_equal(module["vector"], {1, 1, 1});
     check_close(module["matrix"], Array<double>({2, 2}, 0.95), 1e-15);
