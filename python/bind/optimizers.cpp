@@ -18,12 +18,20 @@ struct nanobind::detail::type_caster<inkling::train::MuonScale> : named_caster<i
 namespace inkling::python {
 namespace {
 
-// An optimizer of tensors that keep their memory: a step copies them into its own flat buffer and back.
+using Parameters = std::vector<AnyTensor>;
+
+bool has_gradient(const AnyTensor& x) {
+    return visit(x, [](auto& t) { return t.node() && t.node()->has_grad; });
+}
+
+// An optimizer of tensors that keep their memory: a step copies those with a gradient into its own flat buffer and
+// back.
 struct AnyOptimizer {
     virtual ~AnyOptimizer() = default;
-    virtual void step(double learning_rate) = 0;
+    virtual void step(const Parameters& parameters, double learning_rate) = 0;  // as many as it was made for
     virtual std::uint64_t& updates() = 0;
-    virtual nb::dict state() = 0;  // copies, by parameter number and state name
+    virtual std::vector<std::uint64_t>& missed() = 0;  // see train/optimizers/optimizer.h
+    virtual nb::dict state() = 0;                      // copies, by parameter number and state name
     virtual void set_state(const nb::dict& state) = 0;
 };
 
@@ -31,11 +39,12 @@ template <class T>
 class OptimizerOver : public AnyOptimizer {
   public:
     template <class Make>  // make(FlatParameters<T>&)
-    OptimizerOver(const std::vector<AnyTensor>& all, const Make& make) {
+    OptimizerOver(const Parameters& all, const Make& make) {
         for (const AnyTensor& x : all) {
-            Tensor<T>& p = parameters_.emplace_back(x.as<T>("optimizer"));
-            check(p.node() && p.node()->is_leaf(), "optimizer: leaves that require a gradient are required, got {}",
-                  p.node() ? p.node()->op : "a tensor without a gradient");
+            const Tensor<T>& p = x.as<T>("optimizer");
+            shapes_.push_back(p.shape());
+            check(!p.node() || p.node()->is_leaf(), "optimizer: leaves are required, got the result of '{}'",
+                  p.node() ? p.node()->op : "");
             // as in PyTorch, weight decay applies to all: a vector is a matrix with one row, which Muon does not update
             const Shape shape = p.rank() < 2 ? Shape{1, p.size()} : p.shape();
             copies_.module.all.emplace_back(Array<T>(shape, T{0}), true);
@@ -45,21 +54,30 @@ class OptimizerOver : public AnyOptimizer {
         optimizer_ = make(copies_.flat);
     }
 
-    void step(double learning_rate) override {
-        each([&](std::size_t, Tensor<T>& p, const Entry& entry) {
-            Array<T> value = place(copies_.flat.values(), entry, p.shape());
-            Array<T> gradient = place(copies_.flat.gradients(), entry, p.shape());
+    void step(const Parameters& parameters, double learning_rate) override {
+        check(parameters.size() == shapes_.size(), "step: the group was made for {} parameters, got {}", shapes_.size(),
+              parameters.size());
+        Array<T>& values = copies_.flat.values();
+        each([&](std::size_t i, const Shape& shape, const Entry& entry) {
+            const Tensor<T>& p = parameters[i].as<T>("step");
+            check(p.shape() == shape, "step: parameter {} was made with shape {}, got {}", i, shape, p.shape());
+            Node<T>& copy = *entry.parameter.node();
+            copy.has_grad = has_gradient(parameters[i]);
+            if (!copy.has_grad) return;
+            Array<T> value = place(values, entry, shape), gradient = copy.grad.reshaped(shape);
             copy_into(value, p.value());
-            copy_into(gradient, p.grad());
+            copy_into(gradient, p.node()->grad);
         });
         optimizer_->step(learning_rate);
-        each([&](std::size_t, Tensor<T>& p, const Entry& entry) {
-            Array<T> value = p.value_in_place();
-            copy_into(value, place(copies_.flat.values(), entry, p.shape()));
+        each([&](std::size_t i, const Shape& shape, const Entry& entry) {
+            if (!entry.parameter.node()->has_grad) return;
+            Array<T> value = Tensor<T>(parameters[i].as<T>("step")).value_in_place();
+            copy_into(value, place(values, entry, shape));
         });
     }
 
     std::uint64_t& updates() override { return optimizer_->updates; }
+    std::vector<std::uint64_t>& missed() override { return optimizer_->missed; }
 
     nb::dict state() override {
         nb::dict all;
@@ -98,16 +116,16 @@ class OptimizerOver : public AnyOptimizer {
     }
     template <class F>
     void each(const F& f) {
-        for (std::size_t i = 0; i < parameters_.size(); ++i) f(i, parameters_[i], copies_.flat.entries()[i]);
+        for (std::size_t i = 0; i < shapes_.size(); ++i) f(i, shapes_[i], copies_.flat.entries()[i]);
     }
     template <class F>
     void each_state(const F& f) {
-        each([&](std::size_t i, Tensor<T>& p, const Entry& entry) {
-            for (const auto& s : optimizer_->state_of(entry)) f(fmt::format("{}.{}", i, s.kind), p.shape(), s.values);
+        each([&](std::size_t i, const Shape& shape, const Entry& entry) {
+            for (const auto& s : optimizer_->state_of(entry)) f(fmt::format("{}.{}", i, s.kind), shape, s.values);
         });
     }
 
-    std::vector<Tensor<T>> parameters_;
+    std::vector<Shape> shapes_;  // of the parameters
     struct {
         List module;
         nn::FlatParameters<T> flat;
@@ -116,7 +134,7 @@ class OptimizerOver : public AnyOptimizer {
 };
 
 template <template <class> class Kind, class Options>
-std::unique_ptr<AnyOptimizer> optimizer_over(const std::vector<AnyTensor>& parameters, const Options& options) {
+std::unique_ptr<AnyOptimizer> optimizer_over(const Parameters& parameters, const Options& options) {
     check(!parameters.empty(), "optimizer: at least one parameter is required");
     return with_type(parameters[0].dtype(), [&]<class T>() -> std::unique_ptr<AnyOptimizer> {
         return std::make_unique<OptimizerOver<T>>(
@@ -124,7 +142,8 @@ std::unique_ptr<AnyOptimizer> optimizer_over(const std::vector<AnyTensor>& param
     });
 }
 
-double clip_grad_norm(const std::vector<AnyTensor>& parameters, double max_norm) {
+double clip_grad_norm(Parameters parameters, double max_norm) {
+    std::erase_if(parameters, [](const AnyTensor& p) { return !has_gradient(p); });
     double squares = 0;
     for (const AnyTensor& p : parameters) {
         const double norm = visit(
@@ -144,12 +163,18 @@ double clip_grad_norm(const std::vector<AnyTensor>& parameters, double max_norm)
 }  // namespace
 
 void bind_optimizers(nb::module_& m) {
-    using Parameters = std::vector<AnyTensor>;
     nb::class_<AnyOptimizer>(m, "Group", "An optimizer of one group of parameters.")
-        .def("step", &AnyOptimizer::step, "learning_rate"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("step", &AnyOptimizer::step, "params"_a, "learning_rate"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_rw(
             "updates", [](AnyOptimizer& o) { return o.updates(); },
             [](AnyOptimizer& o, std::uint64_t n) { o.updates() = n; })
+        .def_prop_rw(
+            "missed", [](AnyOptimizer& o) { return o.missed(); },
+            [](AnyOptimizer& o, const std::vector<std::uint64_t>& n) {
+                check(n.size() == o.missed().size(), "load_state_dict: {} counts of missed updates for {} parameters",
+                      n.size(), o.missed().size());
+                o.missed() = n;
+            })
         .def("state", &AnyOptimizer::state)
         .def("set_state", &AnyOptimizer::set_state, "state"_a);
     m.def(
@@ -183,6 +208,12 @@ void bind_optimizers(nb::module_& m) {
         },
         "params"_a, "momentum"_a, "nesterov"_a, "ns_steps"_a, "scale"_a, "weight_decay"_a, "betas"_a, "eps"_a,
         "adamw_rate"_a);
+    m.def(
+        "identity",
+        [](const AnyTensor& x) {
+            return visit(x, [](auto& t) { return reinterpret_cast<std::uintptr_t>(t.node().get()); });
+        },
+        "x"_a, "The same number for two tensors that are one parameter.");
     m.def("clip_grad_norm", &clip_grad_norm, "params"_a, "max_norm"_a);
     nb::class_<train::Schedule>(m, "Schedule",
                                 "The learning rate of each step: from 0 to peak in `warmup` steps, then to floor at "

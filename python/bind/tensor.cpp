@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "engine/autograd/backward.h"
+#include "engine/autograd/watch.h"
 #include "python/bind/bind.h"
 #include "python/bind/indexing.h"
 
@@ -135,10 +136,16 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def_prop_ro(
         "grad",
         [](const AnyTensor& x) {
-            return visit(x, []<class T>(const Tensor<T>& t) { return numpy_view<T>(t.grad(), true); });
+            return visit(x, []<class T>(const Tensor<T>& t) -> std::optional<NumpyArray> {
+                const auto& node = t.node();
+                if (!node || (node->is_leaf() && !node->has_grad)) return std::nullopt;
+                const Array<T> kept = t.grad();  // refuses an intermediate whose gradient is not kept
+                if (!node->is_leaf() && !node->watch->retained.defined()) return std::nullopt;
+                return numpy_view<T>(kept, true);
+            });
         },
-        "The gradient, summed over every backward() since zero_grad(), as a NumPy array. Leaves and tensors with "
-        "retain_grad() have it.");
+        "The gradient, summed over every backward() since zero_grad(), as a NumPy array; None if no backward() reached "
+        "the tensor. Leaves and tensors with retain_grad() have it.");
     c.def("zero_grad", [](AnyTensor& x) { std::visit([](auto& t) { t.zero_grad(); }, x.tensor); });
     c.def(
         "backward",

@@ -13,42 +13,67 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable
 
-from ._inkling import Tensor, _optim
+from ._inkling import Error, Tensor, _optim
 from ._inkling._optim import Schedule
 
 __all__ = ["SGD", "Adam", "AdamW", "Muon", "Optimizer", "Schedule", "clip_grad_norm"]
 
 
 def _tensors(parameters: Any) -> list[Tensor]:
-    """The tensors of a module, a dict or a list that require a gradient."""
+    """The tensors of a module, a dict or a list that require a gradient; tied tensors once."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
     if isinstance(parameters, dict):
         parameters = parameters.values()
-    return [p for p in ([parameters] if isinstance(parameters, Tensor) else parameters) if p.requires_grad]
+    found = [p for p in ([parameters] if isinstance(parameters, Tensor) else parameters) if p.requires_grad]
+    return list({_optim.identity(p): p for p in found}.values())
+
+
+def _options(group: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in group.items() if name not in ("params", "lr")}
 
 
 class Optimizer:
     """`parameters` is a module, a dict or list of tensors, or a list of groups: dicts of "params", "lr" and the
-    group's own options, [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. Callers may change
-    param_groups[i]["lr"]."""
+    group's own options, [{"params": a, "weight_decay": 0}, {"params": b, "lr": 1e-4}]. Callers may change lr and
+    options in param_groups. As in PyTorch, step() leaves a parameter without a gradient as it is."""
 
     def __init__(self, make: Callable[..., _optim.Group], parameters: Any, lr: float, **options: Any) -> None:
         groups = list(parameters) if isinstance(parameters, (list, tuple)) else []
         if not groups or not all(isinstance(group, dict) and "params" in group for group in groups):
             groups = [{"params": parameters}]
+        self._make, self._defaults = make, {"lr": lr, **options}
         self.param_groups: list[dict[str, Any]] = []
-        self._groups: list[_optim.Group] = []
-        for given in groups:
-            group = {"lr": lr, **options, **given}
-            params, rate = _tensors(group.pop("params")), group.pop("lr")
-            self.param_groups.append({"params": params, "lr": rate})
-            self._groups.append(make(params, **group))
+        self._groups: list[tuple[_optim.Group, dict[str, Any]]] = []  # each with the options that it was made with
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        group = {**self._defaults, **group, "params": _tensors(group["params"])}
+        taken = {_optim.identity(p) for other in self.param_groups for p in other["params"]}
+        for p in group["params"]:
+            if _optim.identity(p) in taken:
+                raise Error(f"optimizer: a parameter of shape {p.shape} is in two groups: keep it in one")
+        self._groups.append(self._made(group))
+        self.param_groups.append(group)
+
+    def _made(self, group: dict[str, Any]) -> tuple[_optim.Group, dict[str, Any]]:
+        if not group["lr"] >= 0:
+            raise Error(f"optimizer: lr must be at least 0, got {group['lr']}")
+        return self._make(group["params"], **_options(group)), _options(group)
 
     def step(self, factor: float = 1.0) -> None:
-        """Updates the parameters at `factor` times each group's lr."""
-        for group, own in zip(self.param_groups, self._groups):
-            own.step(factor * group["lr"])
+        """Updates the parameters that have a gradient, at `factor` times each group's lr."""
+        if len(self.param_groups) != len(self._groups):
+            raise Error(f"step: {len(self._groups)} groups are required, got {len(self.param_groups)}: use add_param_group()")
+        for i, group in enumerate(self.param_groups):
+            own, options = self._groups[i]
+            if options != _options(group):
+                old, self._groups[i] = own, self._made(group)
+                own = self._groups[i][0]
+                own.set_state(old.state())
+                own.updates, own.missed = old.updates, old.missed
+            own.step(group["params"], factor * group["lr"])
 
     def zero_grad(self) -> None:
         for group in self.param_groups:
@@ -56,17 +81,33 @@ class Optimizer:
                 p.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimizer's state between steps: arrays and numbers."""
+        """The optimizer's state between steps: arrays, numbers and options."""
         state: dict[str, Any] = {}
-        for i, (group, own) in enumerate(zip(self.param_groups, self._groups)):
-            state |= {f"{i}.lr": group["lr"], f"{i}.updates": own.updates}
-            state |= {f"{i}.{name}": values for name, values in own.state().items()}
+        for i, (group, (own, _)) in enumerate(zip(self.param_groups, self._groups)):
+            whole = {"lr": group["lr"], **_options(group), "updates": own.updates, "missed": own.missed, **own.state()}
+            state |= {f"{i}.{name}": value for name, value in whole.items()}
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        for i, (group, own) in enumerate(zip(self.param_groups, self._groups)):
-            own.set_state({name.removeprefix(f"{i}."): values for name, values in state.items() if name.startswith(f"{i}.")})
-            group["lr"], own.updates = state[f"{i}.lr"], state[f"{i}.updates"]
+        """Takes the state of an optimizer of the same groups."""
+        own = self.state_dict()
+        for name in own:
+            if name not in state:
+                raise Error(f"load_state_dict: {name} is missing: the state is of another optimizer or other groups")
+        for name in state:
+            if name not in own:
+                raise Error(f"load_state_dict: {name} is not of this optimizer: it has fewer groups or parameters")
+        loaded = []
+        for i, group in enumerate(self.param_groups):
+            part = {name.removeprefix(f"{i}."): value for name, value in state.items() if name.startswith(f"{i}.")}
+            group = {name: part.get(name, value) for name, value in group.items()}
+            made, options = self._made(group)
+            made.set_state(part)
+            made.updates, made.missed = part["updates"], part["missed"]
+            loaded.append((group, (made, options)))
+        for i, (group, made) in enumerate(loaded):
+            self.param_groups[i].update(group)
+            self._groups[i] = made
 
 
 class SGD(Optimizer):
@@ -92,13 +133,17 @@ class AdamW(Optimizer):
         super().__init__(_optim.adamw, parameters, lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
 
+def _adam(params: list[Tensor], betas: tuple[float, float], eps: float) -> _optim.Group:
+    return _optim.adamw(params, betas, eps, weight_decay=0.0)
+
+
 class Adam(Optimizer):
     """As torch.optim.Adam without weight decay; use AdamW for weight decay."""
 
     def __init__(
         self, parameters: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
     ) -> None:
-        super().__init__(_optim.adamw, parameters, lr, betas=betas, eps=eps, weight_decay=0.0)
+        super().__init__(_adam, parameters, lr, betas=betas, eps=eps)
 
 
 class Muon(Optimizer):

@@ -15,7 +15,7 @@ def test_grad_of_grad():
     (first,) = inkling.grad((x**3).sum(), x, create_graph=True)
     (second,) = inkling.grad(first.sum(), [x])
     np.testing.assert_allclose(second.numpy(), [12, -18])
-    assert not x.grad.any() and not second.requires_grad
+    assert x.grad is None and not second.requires_grad
 
 
 def test_several_outputs():

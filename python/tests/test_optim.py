@@ -123,8 +123,191 @@ def test_state_goes_on_to_the_same_bits(kind):
     other = kind(resumed, lr=99, **options)
     other.load_state_dict(state)
     assert same(trained(resumed, other, 3), whole)
-    with pytest.raises(inkling.Error, match="is missing"):
-        other.load_state_dict({name: value for name, value in state.items() if not name.startswith("0.0.")})
+    before = other.state_dict()
+    wrong = [
+        ("is missing", {name: value for name, value in state.items() if not name.startswith("0.0.")}),
+        ("is not of this optimizer", {**state, "0.4.adamw.m": state["0.updates"]}),  # of more parameters
+        ("is not of this optimizer", {**state, "1.lr": 0.1}),  # of more groups
+        ("shape", {**state, **{name: np.zeros(7, np.float32) for name in state if name.startswith("0.3.")}}),
+        ("missed", {**state, "0.missed": [0]}),
+    ]
+    for match, bad in wrong:
+        with pytest.raises(ValueError, match=match):
+            other.load_state_dict({**bad, "0.lr": 5.0})
+    after = other.state_dict()
+    assert after.keys() == before.keys() and all(np.array_equal(after[name], before[name]) for name in after)
+
+
+KINDS = {
+    **{f"SGD {o}": (optim.SGD, o) for o in ({}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True})},
+    "Adam": (optim.Adam, {}),
+    "AdamW": (optim.AdamW, {}),
+    "Muon": (optim.Muon, {}),
+}
+DECAYS = [(kind, {**options, "weight_decay": 0.5}) for kind, options in KINDS.values() if kind is not optim.Adam]
+DECAYS += KINDS.values()
+
+
+def matrix(seed, shape=(4, 3)):
+    return Tensor(np.random.default_rng(seed).normal(size=shape), requires_grad=True)
+
+
+def run(kind, options, seeds, reached, steps=6):
+    """The parameters after steps in which parameter i gets a gradient if reached(i, step)."""
+    params = {i: matrix(i) for i in seeds}
+    optimizer = kind(params, lr=0.1, **options)
+    for step in range(steps):
+        optimizer.zero_grad()
+        for i, p in params.items():
+            if reached(i, step):
+                (p * np.random.default_rng(10 * step + i).normal(size=p.shape)).sum().backward()
+        optim.clip_grad_norm(params, 1e9)
+        optimizer.step()
+    return params
+
+
+@pytest.mark.parametrize("kind, options", DECAYS)
+def test_a_step_leaves_what_has_no_gradient(kind, options):
+    taken = {1: range(6), 2: (0, 4), 3: range(2, 6), 4: ()}  # the steps with a gradient
+    together = run(kind, options, taken, lambda i, step: step in taken[i])
+    assert together[4].grad is None and together[2].grad is None and together[1].grad is not None
+    assert np.array_equal(together[4].numpy(), matrix(4).numpy())
+    for i in (1, 2, 3):  # as alone, with an optimizer that only steps when there is a gradient
+        p = matrix(i)
+        alone = kind([p], lr=0.1, **options)
+        for step in taken[i]:
+            alone.zero_grad()
+            (p * np.random.default_rng(10 * step + i).normal(size=p.shape)).sum().backward()
+            alone.step()
+        np.testing.assert_allclose(p.numpy(), together[i].numpy(), rtol=1e-12, atol=1e-12)
+        assert not np.array_equal(p.numpy(), matrix(i).numpy())
+
+
+@pytest.mark.parametrize("kind, options", DECAYS)
+def test_what_is_frozen_stays_and_moves_again_after(kind, options):
+    p, q, layer = matrix(1), matrix(2), nn.Linear(Generator(1), 3, 2, dtype="float64")
+    optimizer = kind([p, q, *layer.parameters().values()], lr=0.1, **options)
+
+    def step():
+        if q.requires_grad:
+            (q * q).sum().backward()
+        (layer(p) ** 2).sum().backward()
+        optimizer.step()
+        return [x.numpy().copy() for x in (p, q, layer.weight, layer.bias)]
+
+    before = step()
+    q.requires_grad = False
+    layer.freeze(lambda name: name == "weight")
+    assert q.grad is None and layer.weight.grad is None
+    after = step()  # without zero_grad(): the old gradients are gone
+    assert [np.array_equal(a, b) for a, b in zip(before, after)] == [False, True, True, False]
+    optimizer.zero_grad()
+    assert np.array_equal(q.numpy(), step()[1])
+    q.requires_grad = True
+    assert not np.array_equal(step()[1], before[1])
+
+
+@pytest.mark.parametrize(
+    "kind, made, changed",
+    [
+        (optim.SGD, {"momentum": 0.9}, {"momentum": 0.5}),
+        (optim.SGD, {"momentum": 0.9}, {"nesterov": True}),
+        (optim.SGD, {}, {"weight_decay": 0.5}),
+        (optim.Adam, {}, {"betas": (0.5, 0.9)}),
+        (optim.Adam, {}, {"eps": 0.1}),
+        (optim.AdamW, {}, {"weight_decay": 0.9}),
+        (optim.Muon, {}, {"momentum": 0.5}),
+        (optim.Muon, {}, {"scale": "adamw"}),
+        (optim.Muon, {}, {"weight_decay": 0.9}),
+    ],
+)
+def test_options_set_in_param_groups_count(kind, made, changed):
+    def steps(change):
+        p = matrix(1)
+        optimizer = kind([p], lr=0.1, **made)
+        for i in range(4):
+            if i == 2 and change == "options":
+                optimizer.param_groups[0].update(changed)
+            if i == 2 and change == "state":
+                state = optimizer.state_dict()
+                optimizer = kind([p], lr=0.1, **{**made, **changed})
+                options = {f"0.{name}": value for name, value in changed.items()}
+                optimizer.load_state_dict({**state, **options})
+            optimizer.zero_grad()
+            (p * p * matrix(7).numpy()).sum().backward()
+            optimizer.step()
+        return p.numpy()
+
+    assert np.array_equal(steps("options"), steps("state"))
+    assert not np.array_equal(steps("options"), steps("none"))
+
+
+def test_what_pytorch_refuses_is_refused():
+    a, b = matrix(1), matrix(2)
+    for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.Muon):
+        for lr in (-1.0, float("nan")):
+            with pytest.raises(ValueError, match="lr must be at least 0"):
+                kind([a], lr=lr)
+        (a * a).sum().backward()
+        optimizer = kind([a])
+        optimizer.param_groups[0]["lr"] = -1.0
+        before = a.numpy().copy()
+        with pytest.raises(ValueError, match="learning rate must be at least 0"):
+            optimizer.step()
+        assert np.array_equal(a.numpy(), before)
+        for groups in ([{"params": [a]}, {"params": [a]}], [{"params": [a, b]}, {"params": {"b": b}, "lr": 1.0}]):
+            with pytest.raises(ValueError, match="is in two groups"):
+                kind(groups)
+    refused = [
+        (optim.SGD, {"momentum": -0.1}, "momentum"),
+        (optim.SGD, {"weight_decay": -1.0}, "weight_decay"),
+        (optim.SGD, {"nesterov": True}, "nesterov needs a momentum"),
+        (optim.AdamW, {"betas": (1.0, 0.9)}, "beta1"),
+        (optim.AdamW, {"betas": (0.9, -0.1)}, "beta2"),
+        (optim.AdamW, {"eps": -1.0}, "eps"),
+        (optim.AdamW, {"weight_decay": -1.0}, "weight_decay"),
+        (optim.Adam, {"betas": (0.9, 1.0)}, "beta2"),
+        (optim.Adam, {"eps": float("nan")}, "eps"),
+        (optim.Muon, {"momentum": -0.1}, "momentum"),
+        (optim.Muon, {"weight_decay": -1.0}, "weight_decay"),
+        (optim.Muon, {"betas": (1.0, 0.9)}, "beta1"),
+        (optim.Muon, {"adamw_rate": -1.0}, "rate"),
+    ]
+    for kind, options, match in refused:
+        with pytest.raises(ValueError, match=match):
+            kind([a], **options)
+        optimizer = kind([a])
+        optimizer.param_groups[0].update(options)
+        with pytest.raises(ValueError, match=match):
+            optimizer.step()
+    for name, value in (("weight_decay", 0.1), ("momentum", 0.9)):  # Adam has neither
+        optimizer = optim.Adam([a])
+        optimizer.param_groups[0][name] = value
+        with pytest.raises(TypeError):
+            optimizer.step()
+    optimizer = optim.SGD([a])
+    optimizer.param_groups.append({"params": [b], "lr": 0.1})
+    with pytest.raises(ValueError, match="add_param_group"):
+        optimizer.step()
+    optimizer = optim.SGD([a])
+    optimizer.param_groups[0]["params"].append(b)
+    with pytest.raises(ValueError, match="made for 1 parameters, got 2"):
+        optimizer.step()
+
+
+def test_a_tied_parameter_is_one_and_a_group_may_come_later():
+    class Tied(nn.Module):
+        def __init__(self):
+            self.table, self.out = nn.Embedding(Generator(1), 5, 3, dtype="float64"), matrix(1)
+            self.head = self.out
+
+    net, b = Tied(), matrix(2)
+    optimizer = optim.AdamW(net, lr=0.1)
+    assert len(optimizer.param_groups[0]["params"]) == 2
+    optimizer.add_param_group({"params": [b], "lr": 0.5})
+    (b * b).sum().backward()
+    optimizer.step()
+    assert np.allclose(b.numpy(), matrix(2).numpy() * (1 - 0.005) - 0.5 * np.sign(matrix(2).numpy()), atol=1e-6)
 
 
 def test_clipping():

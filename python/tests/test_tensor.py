@@ -296,7 +296,7 @@ def test_backward():
     w.data -= 0.1 * w.grad
     assert np.allclose(w.numpy(), [[0.1, -1.1]])
     w.zero_grad()
-    assert not w.grad.any()
+    assert w.grad is None
     y = w.exp()
     y.retain_grad()
     y.on_grad(lambda dy: 2 * dy)

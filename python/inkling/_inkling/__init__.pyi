@@ -155,9 +155,9 @@ class Tensor:
     def data(self, arg: numpy.typing.ArrayLike, /) -> None: ...
 
     @property
-    def grad(self) -> numpy.ndarray:
+    def grad(self) -> numpy.ndarray | None:
         """
-        The gradient, summed over every backward() since zero_grad(), as a NumPy array. Leaves and tensors with retain_grad() have it.
+        The gradient, summed over every backward() since zero_grad(), as a NumPy array; None if no backward() reached the tensor. Leaves and tensors with retain_grad() have it.
         """
 
     def zero_grad(self) -> None: ...
