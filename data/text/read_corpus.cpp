@@ -130,7 +130,7 @@ class Reader {
             if (looks_binary(file) || formats::has_hole(file)) return skip("binary", file);
             add_text(open_unpacked(file), file, From::folder);
         } catch (const NoText& e) {
-            if (e.kind != "empty") skip(e.kind, file);
+            skip(e.kind, file);
         }
     }
 

@@ -12,7 +12,9 @@ namespace inkling::formats {
 
 Compression compression_of(std::string_view head) {
     if (head.starts_with("\x1F\x8B")) return Compression::gzip;
-    if (head.starts_with("\x28\xB5\x2F\xFD")) return Compression::zstd;
+    // A frame, or one to be skipped, with which pzstd begins: \x50 to \x5F
+    const bool skipped = head.size() >= 4 && (head[0] & '\xF0') == '\x50' && head.substr(1).starts_with("\x2A\x4D\x18");
+    if (head.starts_with("\x28\xB5\x2F\xFD") || skipped) return Compression::zstd;
     return Compression::none;
 }
 

@@ -3,7 +3,8 @@
 //       Decompressor text(head, more, "books.txt.gz");       // `more` reads the bytes after `head`
 //       while (const std::size_t n = text.read(to, size)) ...
 //   }
-// Concatenated files (cat a.gz b.gz) are read to the end of the last.
+// Concatenated files (cat a.gz b.gz) are read to the end of the last, and skippable frames of zstd, anywhere, are
+// skipped.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ using ReadSome = std::function<std::size_t(char* to, std::size_t max_size)>;
 
 enum class Compression { none, gzip, zstd };
 
-// Detects the format by its first bytes, which cannot begin UTF-8 text.
+// Detects the format by its first bytes, which do not begin text.
 Compression compression_of(std::string_view head);
 inline constexpr std::size_t compression_head = 4;  // bytes needed to detect it
 

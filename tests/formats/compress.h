@@ -23,6 +23,13 @@ inline std::string gzip(std::string_view text) {
     return packed;
 }
 
+// A frame of zstd that holds no text; there are 16 kinds.
+inline std::string skipped_frame(std::string_view content, unsigned kind = 0) {
+    std::string frame = {static_cast<char>(0x50 + kind), '\x2A', '\x4D', '\x18'};
+    for (int shift = 0; shift < 32; shift += 8) frame += static_cast<char>(content.size() >> shift & 0xFF);
+    return frame + std::string(content);
+}
+
 // With a checksum.
 inline std::string zstd(std::string_view text) {
     ZSTD_CCtx* const z = ZSTD_createCCtx();

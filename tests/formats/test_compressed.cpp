@@ -39,6 +39,9 @@ TEST_CASE("compressed: told by its first bytes, it comes back whole, in parts an
     CHECK(compression_of(gzip("a")) == Compression::gzip);
     CHECK(compression_of(zstd("a")) == Compression::zstd);
     for (const char* text : {"", "a", "\x1F", "(", "text.gz"}) CHECK(compression_of(text) == Compression::none);
+    for (unsigned low = 0; low < 16; ++low)  // a frame to be skipped begins the file
+        CHECK(compression_of(skipped_frame("zz", low)) == Compression::zstd);
+    for (const char* text : {"P*M", "P*MX", "\x60*M\x18", "A*M\x18"}) CHECK(compression_of(text) == Compression::none);
     for (const std::size_t size : {0, 1, 1000, 300'000}) {  // comes back whole, however it arrives and is read
         const std::string text = mixed(size);
         for (const std::string& packed : {gzip(text), zstd(text)}) {
@@ -50,8 +53,13 @@ TEST_CASE("compressed: told by its first bytes, it comes back whole, in parts an
     CHECK(unpack(gzip("one ") + gzip("") + gzip("two")) == "one two");
     CHECK(unpack(zstd("one ") + zstd("") + zstd("two"), 1, 1) == "one two");
     CHECK(unpack(gzip("one") + std::string(512, '\0')) == "one");  // files of several parts, and zeros behind gzip's
-    CHECK(unpack(zstd("one") + std::string("\x50\x2A\x4D\x18\x02\0\0\0zz", 10) + zstd("two")) ==
-          "onetwo");  // skippable
+    // frames to be skipped, in any place; pzstd writes one before each frame, with its size
+    CHECK(unpack(zstd("one") + skipped_frame("zz") + zstd("two")) == "onetwo");
+    std::string parallel;
+    for (const std::string part : {"one ", "", "two"}) parallel += skipped_frame("size", 14) + zstd(part);
+    for (const std::size_t piece : {1u, 3u, 1u << 16}) CHECK(unpack(parallel, piece, 7) == "one two");
+    CHECK(unpack(skipped_frame(std::string(300'000, 'z')) + zstd("one") + skipped_frame("")) == "one");
+    CHECK(unpack(skipped_frame("zz") + skipped_frame("", 15)).empty());
 }
 
 TEST_CASE("compressed: a truncated or damaged file is refused by name", "[formats]") {
@@ -65,6 +73,11 @@ TEST_CASE("compressed: a truncated or damaged file is refused by name", "[format
         CHECK_THROWS_WITH(unpack(flipped), contains("cannot decompress a.gz: it is damaged at byte"));
         CHECK_THROWS_WITH(unpack(packed + "more"), contains("a.gz: it "));
     }
+    const std::string skipped = skipped_frame("zz") + zstd(text);
+    for (const std::size_t size : {6u, 9u, 14u})
+        CHECK_THROWS_WITH(unpack(skipped.substr(0, size)),
+                          contains("a.gz: it ends early, after " + std::to_string(size)));
+    CHECK_THROWS_WITH(unpack(skipped_frame("zz") + "no frame"), contains("a.gz: it is damaged at byte 10"));
 }
 
 TEST_CASE("compressed: a bomb is not read to its end", "[formats]") {

@@ -94,7 +94,11 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     CHECK(texts(corpus) == "[A][B][C\n][N]");
     CHECK(corpus.sources == std::vector{folder.path("a/z.py"), folder.path("b.md"), folder.path("c/d/e.txt"),
                                         folder.path("no-extension")});
-    CHECK(corpus.notes() == std::vector<std::string>{"skipped 5 files: 2 binary, 1 hidden, 1 in .git, 1 not UTF-8"});
+    CHECK(corpus.notes() ==
+          std::vector<std::string>{"skipped 6 files: 2 binary, 1 empty, 1 hidden, 1 in .git, 1 not UTF-8"});
+    folder.write("only/mark.txt", "\xEF\xBB\xBF");  // empty, too
+    folder.write("only/blank.jsonl", "\n \n");
+    CHECK_THROWS_WITH(read_corpus({folder.path("only")}), contains("(skipped 2 files: 2 empty"));
 }
 
 TEST_CASE("corpus: a FIFO is a text, in a folder it is none, and a terabyte of holes never", "[data]") {
@@ -222,7 +226,8 @@ TEST_CASE("corpus: a pattern stands for what it matches, in order", "[data]") {
 TEST_CASE("corpus: compressed text is read from files, folders and streams", "[data]") {
     const ScratchFolder folder;
     const std::string text = "caf\xC3\xA9\nand more\n", packed = gzip("\xEF\xBB\xBF" + text);
-    const std::string gz = folder.write("in/a.gz", packed), zst = folder.write("in/b", zstd(text));
+    const std::string gz = folder.write("in/a.gz", packed),
+                      zst = folder.write("in/b", skipped_frame("zz") + zstd(text));
     CHECK(texts(read_corpus({gz, zst})) == fmt::format("[{}][{}]", text, text));
     CHECK(texts(read_corpus({folder.path("in")})) == fmt::format("[{}][{}]", text, text));
     std::istringstream in(packed);
