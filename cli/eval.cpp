@@ -17,6 +17,7 @@
 #include "engine/base/portable_math.h"
 #include "engine/base/precision.h"
 #include "formats/json.h"
+#include "formats/named.h"
 #include "generate/sequence.h"
 #include "train/evaluate.h"
 
@@ -123,7 +124,7 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
         data::make_dataset(corpus, tokenizer, {.loss_on = *find_named<data::LossOn>(args.loss_on)});
     const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
     const data::PackedExamples rows(dataset, 0, dataset.ends.size(), length);
-    check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
+    formats::named(corpus.name(), [&] { rows.require_rows(); });
     const std::atomic<int>& signal = catch_signals();
     const double loss = watched(evaluating(rows.targets()), [&](const auto& progress) {
         return train::evaluate(model, rows, {.progress = progress});
@@ -137,11 +138,12 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
     if (signal != 0) return 128 + signal;
     const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
     say_replaced(tokenizer);
+    const std::size_t documents = dataset.ends.size() - rows.left_out() - rows.cut_before_answer();
     if (args.json) {
         nlohmann::ordered_json line = {{"loss", loss},
                                        {"perplexity", portable::exp(loss)},
                                        {"tokens", rows.targets()},
-                                       {"documents", dataset.ends.size() - rows.left_out()},
+                                       {"documents", documents},
                                        {"cut", rows.cut()},
                                        {"left_out", rows.left_out()},
                                        {"replaced", replaced}};
@@ -151,9 +153,12 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
         print(
             fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
                         "documents      {}\n",
-                        loss, portable::exp(loss), rows.targets(), dataset.ends.size() - rows.left_out()));
+                        loss, portable::exp(loss), rows.targets(), documents));
         if (rows.cut() > 0)
-            print(fmt::format("cut            {} longer than {}\n", rows.cut(), counted(length, "token")));
+            print(fmt::format("cut            {} longer than {}{}\n", rows.cut(), counted(length, "token"),
+                              rows.cut_before_answer() > 0
+                                  ? fmt::format(", {} before anything to learn", rows.cut_before_answer())
+                                  : ""));
         if (args.answers) print(fmt::format("answers        {} of {} are right\n", answers.right, answers.asked));
         if (rows.left_out() > 0) print(fmt::format("left out       {} without anything to learn\n", rows.left_out()));
     }

@@ -1,5 +1,7 @@
 #include "data/packing.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -18,15 +20,20 @@ std::size_t PackedExamples::places(std::size_t example) const {
 // The longest first, each into the row with the least room that is enough (best fit, decreasing).
 PackedExamples::PackedExamples(const Dataset& dataset, std::size_t first, std::size_t last, std::size_t length)
     : dataset_(dataset), length_(length) {
-    const auto learned = [&](std::size_t e) {
-        const auto targets = dataset.learn.subspan(dataset.begin(e) + 1, places(e));
+    const auto learned_of = [&](std::size_t e, std::size_t n) {  // of its first n places
+        const auto targets = dataset.learn.subspan(dataset.begin(e) + 1, n);
         return static_cast<std::size_t>(std::count(targets.begin(), targets.end(), 1));
     };
+    const auto learned = [&](std::size_t e) { return learned_of(e, places(e)); };
     std::vector<std::size_t> order;
     for (std::size_t e = first; e < last; ++e) {
-        const bool some = places(e) > 0 && learned(e) > 0;
-        some ? order.push_back(e) : static_cast<void>(++left_out_);
-        cut_ += some && dataset.length(e) > length + 1;
+        const std::size_t ids = dataset.length(e);
+        const bool some = places(e) > 0 && learned(e) > 0, cut = ids > length + 1,
+                   beyond = !some && cut && learned_of(e, ids - 1) > 0;
+        if (some) order.push_back(e);
+        cut_ += cut && (some || beyond);
+        cut_before_answer_ += beyond;
+        left_out_ += !some && !beyond;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places(a) > places(b); });
     std::multimap<std::size_t, std::size_t> rooms;  // rows, by the room that they have
@@ -45,6 +52,12 @@ PackedExamples::PackedExamples(const Dataset& dataset, std::size_t first, std::s
         targets_[row] += learned(e);
     }
     all_targets_ = std::accumulate(targets_.begin(), targets_.end(), std::size_t{0});
+}
+
+void PackedExamples::require_rows() const {
+    const std::string within =
+        cut_before_answer_ == 0 ? "" : fmt::format(" within a row of {} tokens: longer rows are needed", length_);
+    check<BadInput>(!rows_.empty(), "no document has anything to learn{}", within);
 }
 
 void PackedExamples::fill(std::size_t row, std::int32_t* inputs, std::int32_t* targets, std::int32_t* begins) const {
@@ -66,7 +79,7 @@ void PackedExamples::fill(std::size_t row, std::int32_t* inputs, std::int32_t* t
 
 ExampleSampler::ExampleSampler(const PackedExamples& rows, std::size_t batch, std::uint64_t seed)
     : rows_(rows), batch_(batch), seed_(seed) {
-    check<BadInput>(rows.size() > 0, "no document has anything to learn");
+    rows.require_rows();
 }
 
 std::size_t ExampleSampler::row_of(std::uint64_t row) const {

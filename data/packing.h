@@ -15,13 +15,16 @@ namespace inkling::data {
 
 class PackedExamples {
   public:
-    // Packs examples [first, last). Longer ones are cut to length + 1 ids; those without an id to learn are left out.
+    // Packs examples [first, last). Longer ones are cut to length + 1 ids; those without an id to learn, also because
+    // it is cut off, are left out.
     PackedExamples(const Dataset& dataset, std::size_t first, std::size_t last, std::size_t length);
 
     std::size_t size() const { return rows_.size(); }
     std::size_t length() const { return length_; }
+    void require_rows() const;  // throws BadInput if there is none
     std::size_t cut() const { return cut_; }
-    std::size_t left_out() const { return left_out_; }
+    std::size_t cut_before_answer() const { return cut_before_answer_; }  // of these: nothing is left to learn
+    std::size_t left_out() const { return left_out_; }    // without anything to learn, whatever the length
     std::size_t targets() const { return all_targets_; }  // of all rows
     std::size_t targets(std::size_t row) const { return targets_[row]; }
     const std::vector<std::size_t>& examples(std::size_t row) const { return rows_[row]; }
@@ -35,12 +38,12 @@ class PackedExamples {
     std::size_t length_;
     std::vector<std::vector<std::size_t>> rows_;
     std::vector<std::size_t> targets_;  // by row
-    std::size_t cut_ = 0, left_out_ = 0, all_targets_ = 0;
+    std::size_t cut_ = 0, cut_before_answer_ = 0, left_out_ = 0, all_targets_ = 0;
 };
 
 class ExampleSampler final : public Sampler {
   public:
-    // The rows must outlive the sampler. Throws BadInput if there is no row.
+    // The rows must outlive the sampler. Throws BadInput without a row.
     ExampleSampler(const PackedExamples& rows, std::size_t batch, std::uint64_t seed);
 
     void fill(std::uint64_t step, Batch& out) const override;

@@ -40,12 +40,14 @@ std::string documents_note(const train::TrainingLoop& loop) {
     const auto add = [&](std::size_t (data::PackedExamples::*what)() const) {
         return (loop.train_rows()->*what)() + (loop.val_rows() ? (loop.val_rows()->*what)() : 0);
     };
-    const std::size_t cut = add(&data::PackedExamples::cut), left_out = add(&data::PackedExamples::left_out);
+    const std::size_t cut = add(&data::PackedExamples::cut), beyond = add(&data::PackedExamples::cut_before_answer),
+                      left_out = add(&data::PackedExamples::left_out);
     std::string text = fmt::format(
         "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedExamples::size), "row"),
         counted(loop.options().block_size, "token"), loop.val_rows() ? loop.val_rows()->size() : 0,
         counted(add(&data::PackedExamples::targets), "token"));
     if (cut > 0) text += fmt::format("; {} longer than a row: the rest is left out", counted(cut, "document"));
+    if (beyond > 0) text += fmt::format(", in {} all that is learned", counted(beyond, "document"));
     if (left_out > 0) text += fmt::format("; {} without anything to learn", counted(left_out, "document"));
     return text;
 }

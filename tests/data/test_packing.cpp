@@ -74,6 +74,26 @@ TEST_CASE("packed examples: every example is in one row, whole, and learns what 
     }
 }
 
+TEST_CASE("packed examples: one that is cut before anything to learn is counted as cut", "[data]") {
+    Made made({30, 30, 17, 30, 40}, 1);
+    const auto learn = [&](std::size_t e, std::size_t from, std::size_t to) {
+        const std::size_t begin = e == 0 ? 0 : made.ends[e - 1], end = made.ends[e];
+        for (std::size_t i = begin; i < end; ++i) made.learn[i] = i >= begin + from && i < begin + to;
+    };
+    learn(0, 17, 30), learn(1, 16, 30), learn(2, 0, 0), learn(3, 0, 1), learn(4, 39, 40);
+    const PackedExamples rows(made.dataset(), 0, 5, 16);
+    CHECK(rows.size() == 1);  // of the second, whose first learned id is the last of a row
+    CHECK(rows.targets() == 1);
+    CHECK(rows.cut() == 3);
+    CHECK(rows.cut_before_answer() == 2);
+    CHECK(rows.left_out() == 2);  // the first id has none before it
+    const PackedExamples long_rows(made.dataset(), 0, 5, 39), none(made.dataset(), 0, 1, 16);
+    CHECK(long_rows.cut() + long_rows.cut_before_answer() == 0);
+    CHECK(long_rows.left_out() == 2);
+    CHECK_THROWS_WITH(none.require_rows(),
+                      contains("no document has anything to learn within a row of 16 tokens: longer rows are needed"));
+}
+
 TEST_CASE("packed examples: every row is met once an epoch, by the step alone", "[data]") {
     const Made made({5, 9, 4, 16, 17, 17, 12, 13, 14, 15, 15}, 2);
     const PackedExamples rows(made.dataset(), 0, 11, 16);
