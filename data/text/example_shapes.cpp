@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "data/text/examples.h"
+#include "data/text/learn_marks.h"
 #include "data/text/records.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
@@ -20,37 +21,19 @@ constexpr std::pair<const char*, const char*> kRoles[] = {  // as data has them,
     {"system", "system"},       {"developer", "system"}, {"user", "user"},     {"human", "user"},
     {"assistant", "assistant"}, {"gpt", "assistant"},    {"bot", "assistant"}, {"model", "assistant"}};
 
-// Whether a message is learned, by the marks of OpenAI and Mistral, Axolotl, and ms-swift.
-constexpr const char* kMarks[] = {"weight", "train", "training", "loss"};
-
-// Keys that change what a template renders or what is learned, and that are not read: of a message, of its line.
-constexpr const char* kOfMessage[] = {"tool_calls", "function_call",   "reasoning_content", "reasoning",
-                                      "thinking",   "training_detail", "train_detail",      "loss_scale"};
-constexpr const char* kOfLine[] = {"tools",  "functions", "chat_template_kwargs", "images",    "image",
-                                   "videos", "audios",    "assistant_masks",      "loss_mask", "completion_mask"};
-
-// The value of a key, null where it is absent or null.
-const json* find(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-bool is_neutral(const json& value) {
-    return value == json(false) || value == json("") || (value.is_structured() && value.empty());
-}
+// Keys that change what a template renders, and that are not read: of a message, of its line.
+constexpr const char* kOfMessage[] = {"tool_calls", "function_call", "reasoning_content", "reasoning", "thinking"};
+constexpr const char* kOfLine[] = {"tools", "functions", "chat_template_kwargs", "images", "image", "videos", "audios"};
 
 template <std::size_t N>
 void refuse_keys(const json& object, const char* const (&keys)[N]) {
-    for (const char* const key : keys) {
-        const json* const value = find(object, key);
-        check<BadInput>(!value || is_neutral(*value),
-                        "\"{}\" is not read, and it changes what is learned: leave out the key, or the line", key);
-    }
+    for (const char* const key : keys)
+        if (const json* const value = find_value(object, key); value && !is_empty(*value)) refuse_key(key, *value);
 }
 
 // A text, or a list of parts that are texts: {"type": "text", "text": "Hello"}.
 std::string text_at(const json& object, const char* key) {
-    const json* const found = find(object, key);
+    const json* const found = find_value(object, key);
     if (found && found->is_string()) return found->get<std::string>();
     check<BadInput>(found && found->is_array() &&
                         std::all_of(found->begin(), found->end(), [](const json& part) { return part.is_object(); }),
@@ -59,32 +42,21 @@ std::string text_at(const json& object, const char* key) {
     for (const json& part : *found) {
         const json type = part.value("type", json());
         check<BadInput>(type == "text", "a part of \"{}\" has the type {}: \"text\" alone is read", key, quote(type));
+        refuse_marks(part);
         text += text_at(part, "text");
     }
     return text;
 }
 
 std::string text_or_nothing(const json& object, const char* key) {
-    const json* const found = find(object, key);
-    return found && !is_neutral(*found) ? text_at(object, key) : "";
+    const json* const found = find_value(object, key);
+    return found && !is_empty(*found) ? text_at(object, key) : "";
 }
 
 std::vector<std::string> keys_of(const json& object) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : object.items()) keys.push_back(key);
     return keys;
-}
-
-std::optional<bool> mark_of(const json& message) {
-    std::optional<bool> mark;
-    for (const char* const key : kMarks) {
-        const json* const value = find(message, key);
-        if (!value) continue;
-        const bool yes = *value == json(true) || *value == 1, no = *value == json(false) || *value == 0;
-        check<BadInput>(yes || no, "\"{}\" must be 0 or 1, or false or true, got {}", key, quote(*value));
-        mark = mark.value_or(true) && yes;
-    }
-    return mark;
 }
 
 // {"role": ..., "content": ...}, or ShareGPT's {"from": ..., "value": ...}
@@ -96,7 +68,7 @@ ChatMessage read_message(const json& message) {
     const auto role =
         std::find_if(std::begin(kRoles), std::end(kRoles), [&](const auto& known) { return name == known.first; });
     check<BadInput>(role != std::end(kRoles), "the role must be system, user or assistant, got {}", quote(name));
-    const std::optional<bool> mark = mark_of(message);
+    const std::optional<bool> mark = learn_mark(message);
     const bool answer = std::string("assistant") == role->second;
     check<BadInput>(answer || !mark.value_or(false),
                     "it is marked to be learned, and answers alone are: --loss-on all learns all");
@@ -109,8 +81,6 @@ bool is_marked(const std::vector<ChatMessage>& messages) {
 
 Example conversation(std::vector<ChatMessage> messages, const json& line) {
     refuse_keys(line, kOfLine);
-    const json* const weight = find(line, "weight");
-    check<BadInput>(!weight || *weight == 1, "the line has the \"weight\" {}: 1 alone is read", quote(weight, ""));
     const bool marked = is_marked(messages);
     if (std::string system = text_or_nothing(line, "system"); !system.empty()) {
         check<BadInput>(messages[0].role != "system", "\"system\" is there twice: beside the messages and among them");
@@ -122,7 +92,7 @@ Example conversation(std::vector<ChatMessage> messages, const json& line) {
 // Alpaca's, with LLaMA-Factory's "history" of questions and answers.
 Example instruction(const json& line) {
     std::vector<ChatMessage> messages;
-    if (const json* const history = find(line, "history")) {
+    if (const json* const history = find_value(line, "history")) {
         check<BadInput>(history->is_array(), "\"history\" must be a list of pairs of texts, got {}", quote(*history));
         for (const json& pair : *history) {
             const bool good = pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string();
@@ -140,7 +110,7 @@ Example instruction(const json& line) {
 // Texts, or, as TRL has them, lists of messages, the answers in the second of which are learned.
 Example completion(const json& line) {
     const auto holds_messages = [&](const char* key) {
-        const json* const value = find(line, key);
+        const json* const value = find_value(line, key);
         return value && value->is_array() && !value->empty() && (*value)[0].is_object() && (*value)[0].contains("role");
     };
     const bool prompt = holds_messages("prompt"), answer = holds_messages("completion");
@@ -159,6 +129,12 @@ Example completion(const json& line) {
     d.marked = marked;
     return d;
 }
+
+// The keys of each shape. A line may have those of several, such as a text that was rendered from its messages: it has
+// the first shape.
+constexpr std::pair<const char*, const char*> kShapes[] = {
+    {"messages", "messages"},  {"conversations", "conversations"}, {"conversation", "conversation"},
+    {"instruction", "output"}, {"prompt", "completion"},           {"text", "text"}};
 
 // Describes a line of an unknown shape.
 std::string looks_like(const json& line) {
@@ -196,25 +172,22 @@ Example parse_example(const json& line) {
                     "an object is required, such as {{\"messages\": [...]}}, {{\"prompt\": ..., \"completion\": "
                     "...}} or {{\"text\": ...}}, got {}",
                     quote(line));
-    std::vector<const char*> shapes;
+    const char* shape = nullptr;
     for (const bool null : {false, true}) {  // a key that is null tells the shape where no other does
-        const auto has = [&](const char* key) { return null ? line.contains(key) : find(line, key) != nullptr; };
-        if (!shapes.empty()) break;
-        for (const char* const key : {"messages", "conversations", "conversation", "completion", "text"})
-            if (has(key)) shapes.push_back(key);
-        if (has("instruction") && has("output")) shapes.push_back("instruction");
+        const auto has = [&](const char* key) { return null ? line.contains(key) : find_value(line, key) != nullptr; };
+        for (const auto& [key, other] : kShapes)
+            if (!shape && has(key) && has(other)) shape = key;
     }
-    check<BadInput>(!shapes.empty(),
-                    "none of \"messages\", \"conversations\", \"completion\" (with \"prompt\"), \"instruction\" (with "
-                    "\"output\") and \"text\" is there: its fields are {}: {}",
+    check<BadInput>(shape,
+                    "none of \"messages\", \"conversations\", \"instruction\" with \"output\", \"prompt\" with "
+                    "\"completion\", and \"text\" is there: its fields are {}: {}",
                     listed(keys_of(line)), looks_like(line));
-    check<BadInput>(shapes.size() == 1, "\"{}\" and \"{}\" are both there: one is required", shapes[0],
-                    shapes.size() > 1 ? shapes[1] : "");
-    const std::string_view shape = shapes[0];
-    if (shape == "text") return {ExampleShape::text, {{"text", text_at(line, "text")}}};
-    if (shape == "completion") return completion(line);
-    if (shape == "instruction") return instruction(line);
-    return conversation(parse_messages(line[shapes[0]], shapes[0]), line);
+    const std::string_view name = shape;
+    refuse_marks(line, name != "text");
+    if (name == "text") return {ExampleShape::text, {{"text", text_at(line, "text")}}};
+    if (name == "prompt") return completion(line);
+    if (name == "instruction") return instruction(line);
+    return conversation(parse_messages(line[shape], shape), line);
 }
 
 }  // namespace inkling::data

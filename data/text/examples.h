@@ -5,7 +5,8 @@
 //   {"prompt": "Once upon a time", "completion": " there was a mouse."}                // or lists of messages
 //   {"text": "Once upon a time there was a mouse."}
 //   const ExampleLines d = read_examples(text, {.skip_bad_lines = true});
-// Other keys are ignored, except those that change what is learned, which are refused by name.
+// A line with the keys of several shapes has the first of them in this order. Other keys are ignored, except those that
+// change what is learned (data/text/learn_marks.h), which are read or refused by name.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "data/text/learn_marks.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
+#include "formats/named.h"
 
 namespace inkling::data {
 
@@ -24,6 +26,7 @@ class FieldOf final : public formats::JsonParts {
         : JsonParts(fmt::format("line {}", line)), field_(field), line_(line) {}
 
     std::string record;
+    bool marked = false;  // has a key of data/text/learn_marks.h
 
     void require_found() const {
         check<BadInput>(object_, "line {}: an object is required, such as {{\"{}\": \"...\"}}", line_, field_);
@@ -38,6 +41,7 @@ class FieldOf final : public formats::JsonParts {
         if (depth_ != 1) return true;
         here_ = name == field_;
         found_ = found_ || here_;
+        marked = marked || (!here_ && is_learn_mark(name));
         if (!here_ && names_.size() < 9) names_.push_back(name);
         return true;
     }
@@ -79,6 +83,8 @@ void read_json_lines(std::string_view table, const std::string& field, const Tak
         FieldOf parts(line, field);
         formats::read_json(text, parts);
         parts.require_found();
+        if (parts.marked)
+            formats::named(parts.what(), [&] { refuse_marks(formats::parse_json(text, "it", 128), false); });
         take(parts.record);
     }
 }

@@ -1,15 +1,18 @@
 // Documents in lines.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "data/text/corpus.h"
 #include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 #include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using testing::ScratchFolder;
+using testing::ScratchFolder, testing::tests_path;
 
 namespace {
 
@@ -97,13 +100,18 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
         return R"({"messages": [{"role": "user", "content": "a"}, {"role": ")" + role + R"(", "content": "b", )" +
                mark + R"(}, {"role": "assistant", "content": "c"}]})";
     };
-    for (const char* const off : {"\"weight\": 0", "\"weight\": 0.0", "\"train\": false", "\"training\": false",
-                                  "\"loss\": false", "\"loss\": 0", "\"weight\": 1, \"train\": false"}) {
+    for (const char* const off :
+         {"\"weight\": 0", "\"weight\": 0.0", "\"train\": false", "\"training\": false", "\"loss\": false",
+          "\"loss\": 0", "\"weight\": 1, \"train\": false", "\"trainable\": false", "\"loss_mask\": 0",
+          "\"step_loss_mask\": 0", "\"train_on_turn\": false", "\"loss_weight\": 0.0", "\"masked\": true",
+          "\"masked\": 1", "\"masked\": false, \"weight\": 0"}) {
         INFO(off);
         CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c");
         CHECK(parsed(marked(off)).marked);
     }
-    for (const char* const on : {"\"weight\": 1", "\"train\": true", "\"loss\": null", "\"weights\": 0"}) {
+    for (const char* const on : {"\"weight\": 1", "\"train\": true", "\"loss\": null", "\"weights\": 0",
+                                 "\"trainable\": true, \"loss_mask\": 1", "\"masked\": false", "\"mask\": \"\"",
+                                 "\"label\": 0", "\"loss_scale\": 1.0"}) {
         INFO(on);
         CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
     }
@@ -118,14 +126,112 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
     CHECK_THROWS_WITH(
         parsed(marked("\"train\": true", "user")),
         refusal("message 2: it is marked to be learned, and answers alone are: --loss-on all learns all"));
-    CHECK_THROWS_WITH(parsed(marked("\"train_detail\": [{\"begin_offset\": 0}]")),
-                      refusal("\"train_detail\" is not read"));
-    CHECK_THROWS_WITH(parsed(R"({"weight": 0, "messages": [{"role": "user", "content": "a"}]})"),
-                      refusal("line 1: the line has the \"weight\" 0: 1 alone is read"));
-    for (const char* const mask : {"assistant_masks", "completion_mask", "loss_mask", "tools", "images"})
+    for (const char* const part : {R"("train_detail": [{"begin_offset": 0}])", R"("loss_scale": 0.5)",
+                                   R"("mask": true)", R"("segments": [{"label": false}])", R"("label": false)"})
+        CHECK_THROWS_WITH(parsed(marked(part)), contains("line 1: message 2: \"", "changes what is learned, and"));
+    CHECK_THROWS_WITH(parsed(marked("\"masked\": 0.5")), refusal("\"masked\" must be 0 or 1"));
+    CHECK_THROWS_WITH(parsed(marked("\"masked\": false", "user")), refusal("message 2: it is marked to be learned"));
+    CHECK_THROWS_WITH(
+        parsed(
+            R"({"messages": [{"role": "assistant", "content": [{"type": "text", "text": "a", "loss_weight": 0}]}]})"),
+        refusal("message 1: \"loss_weight\" changes what is learned, and 0 is not read"));
+    for (const char* const key : {"tools", "images"})
         CHECK_THROWS_WITH(
-            parsed(fmt::format(R"({{"{}": [1], "messages": [{{"role": "user", "content": "a"}}]}})", mask)),
-            refusal(fmt::format("line 1: \"{}\" is not read, and it changes what is learned", mask)));
+            parsed(fmt::format(R"({{"{}": [1], "conversations": [{{"role": "user", "content": "a"}}]}})", key)),
+            refusal(fmt::format("line 1: \"{}\" changes what is learned, and [1] is not read", key)));
+}
+
+TEST_CASE("documents: marks beside the texts of a line are refused by name, in every shape", "[data]") {
+    const char* const shapes[] = {
+        R"("messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])",
+        R"("conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}])",
+        R"("instruction": "a", "output": "b")",
+        R"("prompt": "a", "completion": "b")",
+        R"("prompt": [{"role": "user", "content": "a"}], "completion": [{"role": "assistant", "content": "b"}])",
+        R"("text": "a")",
+    };
+    const char* const refused[] = {
+        R"("weight": 0)",
+        R"("weight": 0.5)",
+        R"("weight": "1")",
+        R"("loss_weight": 2.0)",
+        R"("train": false)",
+        R"("training": false)",
+        R"("train_on_turn": false)",
+        R"("trainable": false)",
+        R"("loss": false)",
+        R"("loss_mask": [0, 1])",
+        R"("loss_mask": 0)",
+        R"("step_loss_mask": 0)",
+        R"("masked": true)",
+        R"("mask": "Assistant")",
+        R"("train_detail": [{"begin_offset": 0}])",
+        R"("segments": [{"text": "a"}])",
+        R"("loss_scale": 0.1)",
+        R"("loss_weights": [1, 0])",
+        R"("sample_weight": 0)",
+        R"("labels": [-100, 5])",
+        R"("assistant_mask": [0, 1])",
+        R"("assistant_masks": [0, 1])",
+        R"("completion_mask": [0, 1])",
+        R"("unmask": true)",
+    };
+    const char* const kept[] = {
+        R"("weight": 1)",     R"("loss_weight": 1.0)",
+        R"("train": true)",   R"("loss_mask": null)",
+        R"("loss_mask": [])", R"("masked": false)",
+        R"("mask": "User")",  R"("sample_weight": 1)",
+        R"("unmask": false)", R"("label": true)",
+        R"("label": 0)",      R"("label": "")",
+        R"("kto_tag": true)", R"("score": 0, "split": "test")",
+    };
+    for (const std::string shape : shapes) {
+        const std::string plain = "{" + shape + "}", text = R"("text": "a")";
+        for (const std::string mark : refused) {
+            const std::string line = "{" + mark + ", " + shape + "}";
+            INFO(line);
+            CHECK_THROWS_WITH(parsed(line),
+                              contains("line 1: " + mark.substr(0, mark.find(':')) + " changes what is learned, and ",
+                                       " is not read: leave out the "));
+        }
+        for (const std::string mark : kept) CHECK(shown("{" + shape + ", " + mark + "}") == shown(plain));
+        for (const std::string mark :
+             {R"("label": false)", R"("kto_tag": false)"}) {  // a bad answer, or a text's class
+            const std::string line = "{" + mark + ", " + shape + "}";
+            if (shape == text)
+                CHECK(shown(line) == shown(plain));
+            else
+                CHECK_THROWS_WITH(parsed(line), contains("and false is not read"));
+        }
+    }
+}
+
+TEST_CASE("documents: a line with several shapes has the first", "[data]") {
+    const std::string messages = R"("messages": [{"role": "user", "content": "m"}])",
+                      conversations = R"("conversations": [{"from": "human", "value": "c"}])",
+                      conversation = R"("conversation": [{"role": "user", "content": "d"}])",
+                      instruction = R"("instruction": "i", "input": "", "output": "o")",
+                      completion = R"("prompt": "p", "completion": "q")", text = R"("text": "t")";
+    const std::pair<std::string, std::string> in_order[] = {{messages, "user: m"},
+                                                            {conversations, "user: c"},
+                                                            {conversation, "user: d"},
+                                                            {instruction, "user: i | assistant: o"},
+                                                            {completion, "prompt: p | completion: q"},
+                                                            {text, "text: t"}};
+    for (auto first = std::begin(in_order); first != std::end(in_order); ++first) {
+        for (auto next = first + 1; next != std::end(in_order); ++next) {
+            INFO(first->first << next->first);
+            CHECK(shown("{" + first->first + ", " + next->first + "}") == first->second);
+            CHECK(shown("{" + next->first + ", " + first->first + "}") == first->second);
+        }
+    }
+    // half of a shape is none, nor is a key that is null
+    CHECK(shown(R"({"prompt": "p", "prompt_id": "x", )" + messages + "}") == "user: m");
+    CHECK(shown(R"({"prompt": "rendered", )" + instruction + "}") == "user: i | assistant: o");
+    CHECK(shown(R"({"instruction": "i", "response": "r", )" + text + "}") == "text: t");
+    CHECK(shown(R"({"completion": "c", )" + text + "}") == "text: t");
+    CHECK(shown(R"({"messages": null, "instruction": "i", "output": null, )" + text + "}") == "text: t");
+    CHECK_THROWS_WITH(parsed(R"({"messages": [], )" + text + "}"), contains("must be a list of messages, got []"));
 }
 
 TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
@@ -141,17 +247,16 @@ TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
         {"{\"prompt\": \"a\", \"response\": \"b\"}", "name them \"prompt\" and \"completion\""},
         {"{\"prompt\": \"a\", \"chosen\": \"b\", \"rejected\": \"c\"}", "it looks like a preference"},
         {"{\"input_ids\": [1, 2], \"labels\": [1, 2]}", "it looks like ids of tokens"},
-        {"{\"text\": \"a\", \"completion\": \"b\"}", "\"completion\" and \"text\" are both there"},
-        {"{\"text\": \"a\", \"instruction\": \"b\", \"output\": \"c\"}", "\"text\" and \"instruction\" are both there"},
         {"{\"text\": null}", "\"text\" must be a text, got null"},
-        {"{\"completion\": \"a\"}", "\"prompt\" must be a text, got nothing"},
+        {"{\"completion\": \"a\"}", "none of"},
+        {"{\"prompt\": null, \"completion\": \"a\"}", "\"prompt\" must be a text, got null"},
         {"{\"prompt\": \"a\", \"completion\": [{\"role\": \"assistant\", \"content\": \"b\"}]}", "must both be texts"},
         {"{\"messages\": []}", "\"messages\" must be a list of messages, got []"},
         {"{\"conversations\": {}}", "\"conversations\" must be a list of messages"},
         {"{\"messages\": [5]}", "message 1: an object with \"role\" and \"content\" is required, got 5"},
         {"{\"messages\": [{\"role\": \"assistant\", \"content\": null}]}", "\"content\" must be a text, got null"},
         {"{\"messages\": [{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{\"id\": 1}]}]}",
-         "message 1: \"tool_calls\" is not read"},
+         "message 1: \"tool_calls\" changes what is learned"},
         {"{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image\"}]}]}",
          "message 1: a part of \"content\" has the type \"image\""},
         {"{\"messages\": [{\"role\": \"user\", \"content\": \"\\ud83d\"}]}",
@@ -260,4 +365,28 @@ TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[da
     CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
                       contains("line 1: \"prompt\" must be a text, got NaN"));
     CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), contains("\"text\" must be a text, got 1e999"));
+}
+
+// What other trainers read is in the file, beside what is done here (tests/reference/make_data_reference.py).
+TEST_CASE("documents: marks and shapes of the reference table", "[data]") {
+    const auto table = nlohmann::json::parse(formats::read_file(tests_path("reference/training_lines.json")));
+    for (const nlohmann::json& row : table.at("marks")) {
+        nlohmann::json line = {
+            {"messages", {{{"role", "user"}, {"content", "a"}}, {{"role", "assistant"}, {"content", "b"}}}}};
+        nlohmann::json& place = row.at("where") == "line" ? line : line["messages"][1];
+        place[row.at("key").get<std::string>()] = row.at("value");
+        const std::string text = line.dump();
+        INFO(text);
+        if (row.at("learned") == "refused")
+            CHECK_THROWS_WITH(parsed(text), contains(row.at("key").dump()));
+        else
+            CHECK(parsed(text).parts[1].learned == (row.at("learned") == "yes"));
+    }
+    const std::map<std::string, std::string> shapes = {{"messages", "user: m asks | assistant: m says"},
+                                                       {"conversations", "user: c asks | assistant: c says"},
+                                                       {"instruction", "user: i asks | assistant: i says"},
+                                                       {"completion", "prompt: p asks | completion:  p says"},
+                                                       {"text", "text: t asks and says"}};
+    for (const nlohmann::json& row : table.at("shapes"))
+        CHECK(shown(row.at("line").dump()) == shapes.at(row.at("inkling")));
 }

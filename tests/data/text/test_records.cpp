@@ -59,6 +59,11 @@ TEST_CASE("records: JSON lines", "[data]") {
     CHECK(refusal("{\"text\": \"a\"}\n{\"text\": 3}\n") == "line 2: \"text\" is a number, text is required");
     CHECK(refusal("{\"text\": [\"a\"]}") == "line 1: \"text\" is a list, text is required");
     CHECK(refusal("{\"text\": {\"text\": \"a\"}}") == "line 1: \"text\" is an object, text is required");
+    CHECK(refusal("{\"text\": \"a\"}\n{\"text\": \"b\", \"loss_mask\": [0, 1]}\n") ==
+          "line 2: \"loss_mask\" changes what is learned, and [0,1] is not read: leave out the line, or the key to "
+          "learn without it");
+    CHECK_THAT(refusal("{\"train\": false, \"text\": \"a\"}"), contains("line 1: \"train\" changes what is learned"));
+    CHECK(lines("{\"text\": \"a\", \"weight\": 1, \"label\": false, \"x\": {\"weight\": 0}}") == "[a]");
     CHECK_THAT(refusal("[{\"text\": \"a\"}]"), contains("line 1: an object is required"));
     CHECK_THAT(refusal("\"text\""), contains("line 1: an object is required"));
     CHECK(refusal("{\"a\": 1, \"b\": 2}") == "line 1: there is no \"text\": its fields are a, b");
