@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Parts of the check that take long and depend on few files. tests/parts.passed records the commit on which each part
-# passed with a clean tree; commit that file, and the part is skipped until one of its files changes.
-#   tests/parts.sh changed [SECONDS]   the parts with files that changed since they passed; none begins after SECONDS,
-#                                      and the skipped parts are named
+# Parts of the check that take long and depend on few files. A part that passed is skipped until one of its files changes:
+# the cache of tests/fresh_machine.sh keeps a hash of these files.
+#   tests/parts.sh changed [SECONDS]   the parts whose files have changed since they passed on this machine; none begins
+#                                      after SECONDS, and the skipped parts are named
 #   tests/parts.sh all
 #   tests/parts.sh NAME...             some of: headers browser arm mpi packages wheel
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
-noted=tests/parts.passed
+passed=${INKLING_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/inkling}/passed
 build_files=(CMakeLists.txt cmake)
 declare -A files=(  # file names and git patterns
     [headers]="engine/*.h nn/*.h formats/*.h data/*.h models/*.h generate/*.h distributed/*.h train/*.h tests/package"
     [arm]="${build_files[*]} engine nn formats models/inference train/optimizers generate/sampling.cpp tests/engine tests/nn tests/formats tests/train/test_golden.cpp tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
-    [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels engine/base/cpu.cpp tests/package"
+    [packages]="${build_files[*]} cli/usage engine/kernels engine/base/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )
@@ -42,20 +42,12 @@ run_mpi() {
     done
 }
 
-passed_on() { awk -v name="$1" '$1 == name { print $2 }' $noted; }
-has_changed() {
-    local commit changed=0
-    commit=$(passed_on "$1")
+# The file that says that a part passed, for its files as they are now.
+mark_of() {
     set -f
     # shellcheck disable=SC2086
-    git diff --quiet "$commit" -- ${files[$1]} 2>/dev/null || changed=1
+    echo "$passed/$1-$(git ls-files -- ${files[$1]} | xargs -d '\n' sha256sum -- 2>/dev/null | sha256sum | cut -c 1-32)"
     set +f
-    [ $changed = 1 ]
-}
-note() {
-    git diff --quiet HEAD -- . ":!$noted" || { say "$1 passed; it is not noted, since there are changes that are not committed" && return; }
-    { grep -v "^$1 " $noted || true; echo "$1 $(git rev-parse HEAD)"; } | sort >$noted.new
-    mv $noted.new $noted
 }
 
 [ $# -gt 0 ] || fail "changed, all, or names of parts are required: ${names[*]}"
@@ -65,7 +57,7 @@ all) chosen=("${names[@]}") ;;
 changed)
     until=${2:-$until} chosen=()
     for each in "${names[@]}"; do
-        if has_changed "$each"; then chosen+=("$each"); else say "$each: nothing has changed since $(passed_on "$each")"; fi
+        if [ -e "$(mark_of "$each")" ]; then say "$each: passed with these files"; else chosen+=("$each"); fi
     done
     ;;
 *) chosen=("$@") ;;
@@ -76,6 +68,7 @@ for each in "${chosen[@]}"; do
         say "$each: NOT RUN, for want of time: tests/parts.sh $each"
         continue
     fi
+    mark=$(mark_of "$each")
     part "$each" "run_$each"
-    note "$each"
+    mkdir -p "$passed" && touch "$mark"
 done
