@@ -10,6 +10,7 @@
 #include "cli/arguments/output_file.h"
 #include "cli/arguments/prompt.h"
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/terminal/attention_terminal.h"
 #include "cli/terminal/terminal.h"
 #include "cli/usage/flag_values.h"
@@ -18,7 +19,6 @@
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "generate/utf8_stream.h"
-#include "web/pictures/attention_picture.h"
 #include "web/report/attention_page.h"
 
 namespace inkling::cli {
@@ -33,8 +33,8 @@ struct AttentionArguments {
     CLI::Option* prompt_option = nullptr;
 };
 
-const std::vector<std::string> kFormatNames = {"html", "png", "svg", "json", "text"};
-constexpr const char* kFormats = "html, png, svg, json or text (a heatmap)";
+const std::vector<std::string> kFormatNames = {"html", "svg", "json", "text"};
+constexpr const char* kFormats = "html, svg, json or text (a heatmap)";
 
 std::string choose_format(const AttentionArguments& args) {
     const bool by_ending = args.format.empty() && !args.out.path.empty() && args.out.path != "-";
@@ -91,8 +91,6 @@ int show_attention(const AttentionArguments& args) {
     const bool to_stdout = args.out.path.empty() || args.out.path == "-";
     if (args.prompt_file.empty() && args.prompt_option->count() == 0)
         throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
-    if (to_stdout && format == "png" && isatty(STDOUT_FILENO))
-        throw Usage("--format png: a terminal cannot show it: give --out FILE.png");
     if (!to_stdout) args.out.check_format(format);
     const bool nothing_asked = args.out.path.empty() && args.format.empty() && !args.json && !only;
     if (nothing_asked) only = HeadIndex{0, 0};
@@ -111,23 +109,21 @@ int show_attention(const AttentionArguments& args) {
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
     const std::string content = format == "html"   ? web::attention_page(map, only.value_or(HeadIndex{0, 0}))
-                                : format == "png"  ? web::png_picture(map, only)
-                                : format == "svg"  ? web::svg_picture(map, only)
+                                : format == "svg"  ? web::attention_svg(map, only)
                                 : format == "json" ? web::attention_json(map)
                                                    : in_terminal(map, only, terminal);
     if (to_stdout) {
         print_codes(content);  // labels are already visible()
         if (nothing_asked)
-            std::fprintf(stderr, "this is one of %zu heads: another with --head LAYER.HEAD, all with --out FILE.html\n",
+            spdlog::info("this is one of {} heads: another with --head LAYER.HEAD, all with --out FILE.html",
                          layers * heads);
     } else {
         formats::write_file_atomic(args.out.path, content);
-        say(fmt::format("wrote {}: layers {}, heads {}, tokens {}", args.out.path, map.layers, map.heads,
-                        map.tokens.size()));
+        spdlog::info("wrote {}: layers {}, heads {}, tokens {}", args.out.path, map.layers, map.heads,
+                     map.tokens.size());
     }
     constexpr std::size_t kHeavy = 64 << 20;
-    if (content.size() > kHeavy)
-        std::fprintf(stderr, "it has %zu MB: a shorter prompt makes it smaller\n", content.size() >> 20);
+    if (content.size() > kHeavy) spdlog::info("it has {} MB: a shorter prompt makes it smaller", content.size() >> 20);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/generate.h"
+#include "cli/log.h"
 #include "cli/terminal/chat_commands.h"
 #include "cli/terminal/line_reader.h"
 #include "cli/terminal/terminal.h"
@@ -64,22 +65,22 @@ void show_answer(Conversation& talk) {
 void say_limits(const Conversation& talk, std::size_t& forgotten) {
     const generate::FinishReason why = talk.text().finish_reason();
     if (talk.full())
-        std::fputs("(the context is full: the answer ends here)\n", stderr);
+        spdlog::info("(the context is full: the answer ends here)");
     else if (why == generate::FinishReason::length)
-        std::fprintf(stderr, "(the answer is cut after %s: /set max-tokens allows more)\n",
-                     counted(talk.text().generated().size(), "token").c_str());
+        spdlog::info("(the answer is cut after {}: /set max-tokens allows more)",
+                     counted(talk.text().generated().size(), "token"));
     else if (why == generate::FinishReason::interrupted)
-        std::fputs("(the answer is cut: Ctrl-C)\n", stderr);
+        spdlog::info("(the answer is cut: Ctrl-C)");
     if (talk.forgotten() > forgotten)
-        std::fprintf(stderr, "(the context is full: the model no longer sees the first %s)\n",
-                     counted(talk.forgotten(), "message").c_str());
+        spdlog::info("(the context is full: the model no longer sees the first {})",
+                     counted(talk.forgotten(), "message"));
     forgotten = talk.forgotten();
 }
 
 int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal) std::fputs("say something; /help: what else\n", stderr);
+    if (terminal) spdlog::info("say something; /help: what else");
     LineReader lines;
     std::size_t forgotten = 0;
     std::string message;
@@ -111,7 +112,7 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
             say_replaced(tokenizer);
             say_limits(talk, forgotten);
         } catch (const BadInput& e) {  // continue with the next line
-            say(fmt::format("inkling: {}", e.what()));
+            spdlog::error("{}", e.what());
         }
         if (terminal && signal == SIGINT) forget_signal();
         if (signal != 0) break;
@@ -187,7 +188,7 @@ int chat(ChatArguments& args) {
     Conversation talk(model, shared, std::move(form), args.options);
     talk.set_system(args.system);
     if (args.json) return talk_by_json(talk, *shared, args);
-    std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));
+    spdlog::info("seed {}", args.options.seed);
     return talk_by_lines(talk, *shared);
 }
 

@@ -7,7 +7,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/log.h"
 #include "cli/terminal/terminal.h"
+#include "engine/base/cpu.h"
 #include "engine/base/interrupt.h"
 #include "engine/process/threads.h"
 
@@ -30,8 +32,10 @@ std::size_t set_threads(std::size_t threads) {
     if (threads > kMaxThreads) throw Usage(fmt::format("--threads must be at most {}, got {}", kMaxThreads, threads));
     if (threads == 0) threads = default_threads();
     if (const int error = inkling::set_threads(threads))
-        std::fprintf(stderr, "warning: cannot start %zu threads: %s: using 1\n", threads, std::strerror(error));
-    return static_cast<std::size_t>(omp_get_max_threads());
+        spdlog::warn("cannot start {} threads: {}: using 1", threads, std::strerror(error));
+    const auto used = static_cast<std::size_t>(omp_get_max_threads());
+    spdlog::debug("{} on {}", counted(used, "thread"), cpu_name());
+    return used;
 }
 
 void end_on_signals() {
@@ -117,10 +121,6 @@ void print_codes(const std::string& text) {
         written = n >= 0 || errno == EINTR;  // after a signal, write the rest
     }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
-}
-
-void say(const std::string& text) {
-    std::fputs(((isatty(STDERR_FILENO) ? harmless(text) : text) + "\n").c_str(), stderr);
 }
 
 }  // namespace inkling::cli

@@ -70,7 +70,4 @@ std::string quantity(double x, const char* unit);
 void print(const std::string& text);
 void print_codes(const std::string& text);
 
-// Writes a line to stderr, escaped likewise.
-void say(const std::string& text);
-
 }  // namespace inkling::cli

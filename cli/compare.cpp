@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/training/train_options.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
@@ -106,7 +107,7 @@ class Comparison {
             std::string line = fmt::format("seed {}:", k);
             for (std::size_t i = 0; i < names_.size(); ++i)
                 line += fmt::format("{} {} {:.4f}", i ? "," : "", names_[i], losses_[i][k - 1]);
-            say(line);
+            spdlog::info("{}", line);
         }
         write_page();
         print_result();
@@ -152,7 +153,7 @@ class Comparison {
         Ending ending;
         const double start = seconds_now();
         if (const int code = run_train(flags, {.callback = &ending}); code != 0) {
-            say(fmt::format("stopped: the same command goes on, from {}", args_.out));
+            spdlog::info("stopped: the same command goes on, from {}", args_.out);
             return code;
         }
         check(std::isfinite(ending.loss), "{}: the run has no validation loss: give it --val-fraction",
@@ -206,7 +207,7 @@ class Comparison {
                                    {"live", nullptr}};
         const std::string page = (fs::path(args_.out) / "report.html").string();
         formats::write_file_atomic(page, web::page_file(web::kRunPage, counted(runs.size(), "run"), data));
-        say("see the curves: " + page);
+        spdlog::info("see the curves: {}", page);
     }
 
     void print_result() const {

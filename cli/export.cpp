@@ -4,6 +4,7 @@
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
@@ -60,10 +61,10 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
 // Warns that qwen3 has no soft cap. The remedy is to train on without it.
 void warn_of_softcap(const ExportArguments& args, double cap) {
     if (cap <= 0) return;
-    say(fmt::format(
-        "inkling: warning: this model caps its logits at {:g}, and a qwen3 cannot: larger ones are written as they "
-        "are, and the text is worse: train on without, by inkling train --init-from {} --softcap 0, and export that",
-        cap, args.model.name()));
+    spdlog::warn(
+        "this model caps its logits at {:g}, and a qwen3 cannot: larger ones are written as they are, and the text is "
+        "worse: train on without, by inkling train --init-from {} --softcap 0, and export that",
+        cap, args.model.name());
 }
 
 // Writes Ollama's Modelfile beside the exported file. `base`: the base model of an adapter.
@@ -71,11 +72,11 @@ void write_modelfile(const ExportArguments& args, const data::Tokenizer& tokeniz
     const std::string own = "./" + fs::path(args.out.path).filename().string();
     formats::write_file_atomic(args.modelfile_path(), base.empty() ? models::modelfile(own, "", tokenizer)
                                                                    : models::modelfile(base.string(), own, tokenizer));
-    say("wrote " + args.modelfile_path().string());
+    spdlog::info("wrote {}", args.modelfile_path().string());
 }
 
 void report(const ExportArguments& args, const std::string& type) {
-    say(fmt::format("wrote {}: {}, {}", args.out.path, args.format, type));
+    spdlog::info("wrote {}: {}, {}", args.out.path, args.format, type);
 }
 
 // The model's folder or file, without its adapter.

@@ -8,6 +8,7 @@
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
@@ -18,6 +19,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
+struct WritingOptions {
+    generate::GenerateOptions options;
+    bool json = false, no_prompt = false;
+};
+
 constexpr std::size_t kTogether = 16;  // texts generated at once, each with its own cache
 
 struct GenerateArguments {
@@ -26,7 +32,7 @@ struct GenerateArguments {
     WeightFlags weights;
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
-    bool interactive = false, strict = false;
+    bool strict = false;
     CLI::Option* seed = nullptr;
 };
 
@@ -72,6 +78,20 @@ void print_json(const std::string& prompt, const ordered_json& rest) {
     print("\"," + rest.dump().substr(1) + "\n");
 }
 
+// Generates `text`, one of `batch`, to its end or up to a signal, and prints it as it is made; with --json, at its end,
+// together with the `prompt`.
+void print_text(generate::Sequence& text, std::span<generate::Sequence* const> batch, const data::Tokenizer& tokenizer,
+                const std::string& prompt, const WritingOptions& writing) {
+    const std::atomic<int>& signal = catch_signals();
+    while (true) {
+        if (signal != 0) text.finish();
+        if (!writing.json) print(text.take());
+        if (text.finished()) break;
+        until_signal([&] { generate::step(batch); });
+    }
+    if (writing.json) print_json(prompt, json_of(text, tokenizer, writing.options));
+}
+
 // Generates samples first .. first + n - 1 of `begun` as a batch. Prints each as it is generated, once the ones before
 // it are complete.
 void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
@@ -109,13 +129,12 @@ int generate_text(GenerateArguments& args) {
         throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
                                 writing.options.context_shift));
     generate::Sequence text(model, tokenizer.get(), writing.options);
-    if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
+    formats::named(prompt.source, [&] { text.add(prompt.text); });
     say_replaced(*tokenizer);
-    if (!args.interactive && args.prompt_file != "-") advise_on_input(!prompt.text.empty());
-    if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
-    if (args.interactive) return write_interactively(std::move(text), model, *tokenizer, prompt.text, writing);
+    if (args.prompt_file != "-") advise_on_input(!prompt.text.empty());
+    if (!writing.json) spdlog::info("seed {}", writing.options.seed);
     if (text.prompt_tokens() > context)
-        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", text.prompt_tokens(), context);
+        spdlog::info("the prompt has {} tokens: the model sees the last {}", text.prompt_tokens(), context);
     const std::atomic<int>& signal = catch_signals();
     for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether)
         write_together(text, *tokenizer, prompt.text, writing, i, std::min(kTogether, args.num_samples - i));
@@ -124,18 +143,6 @@ int generate_text(GenerateArguments& args) {
 }
 
 }  // namespace
-
-void print_text(generate::Sequence& text, std::span<generate::Sequence* const> batch, const data::Tokenizer& tokenizer,
-                const std::string& prompt, const WritingOptions& writing) {
-    const std::atomic<int>& signal = catch_signals();
-    while (true) {
-        if (signal != 0) text.finish();
-        if (!writing.json) print(text.take());
-        if (text.finished()) break;
-        until_signal([&] { generate::step(batch); });
-    }
-    if (writing.json) print_json(prompt, json_of(text, tokenizer, writing.options));
-}
 
 CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options) {
     CLI::Option* const max_tokens =
@@ -183,7 +190,7 @@ Action add_generate(CLI::App& app) {
         *app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin"), {kFiles});
     file->excludes(prompt);
     add_sampling_flags(app, options);
-    auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
+    app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
     args->seed = app.add_option("--seed", options.seed, "seed of the random choices: the same seed gives the same text")
                      ->default_str("another each time");
     app.add_option("--context-shift", options.context_shift,
@@ -195,9 +202,6 @@ Action add_generate(CLI::App& app) {
     app.add_flag("--special-tokens", options.special_tokens,
                  "read special tokens in the prompt, such as <|endoftext|>, as tokens instead of text");
     app.add_flag("--no-prompt", writing.no_prompt, "write only the continuation");
-    app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
-        ->excludes(samples)
-        ->excludes(file);
     app.add_flag("--json", writing.json, "print one JSON object per text");
     app.add_option("--logprobs", args->logprobs,
                    "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none")

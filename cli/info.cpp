@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
@@ -32,15 +31,6 @@ void print_info(const nlohmann::ordered_json& info, bool json) {
     if (json) return print(formats::json_text(info) + "\n");
     for (const auto& [key, value] : info.items())
         print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
-}
-
-// The first line of this name in /proc/cpuinfo.
-std::string cpu_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-        if (const std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
-            return line.substr(colon + 2);
-    return "unknown";
 }
 
 int show_cpu(const InfoArguments& args) {

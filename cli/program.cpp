@@ -12,10 +12,10 @@
 #include <stdexcept>
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/training/out_of_memory.h"
 #include "cli/usage/completion.h"
 #include "cli/usage/help.h"
-#include "cli/usage/manual.h"
 #include "cli/usage/wrong_usage.h"
 #include "distributed/launch.h"
 #include "engine/base/cpu.h"
@@ -91,7 +91,7 @@ int fail(int code, std::string message) {
         sleep(1);
         return code;
     }
-    say("inkling: " + message);
+    spdlog::error("{}", message);
     return code;
 }
 
@@ -143,6 +143,7 @@ Commands::Commands() {
         std::vector<CLI::App*> parts = command->get_subcommands({});
         parts.push_back(command);
         for (CLI::App* const part : parts) {
+            add_log_level_flag(*part);
             read_whole_numbers(*part);
             for (CLI::Option* const option : part->get_options()) {
                 if (option->get_expected_max() == 1 &&
@@ -161,7 +162,7 @@ Commands::Commands() {
     add("tokenize", "Train a tokenizer, or encode and decode with one", add_tokenize);
     add("data", "Print the built-in stories, or questions about them", add_data);
     add("attention", "Show the attention weights of every head", add_attention);
-    add("report", "Show how runs went: curves, samples, settings, as a page or a picture", add_report);
+    add("report", "Show how runs went: curves, samples and settings as a page", add_report);
     add("compare", "Train with two settings or more, and say whether the difference is real", add_compare);
     add("export", "Write a model for other programs: a GGUF file, or a folder", add_export);
     add("gradcheck", "Check every gradient against finite differences", add_gradcheck);
@@ -177,10 +178,6 @@ int Commands::run(const std::vector<std::string>& given) {
     }
     if (given[0] == "help") {
         print(help_on(app, {given.begin() + 1, given.end()}));
-        return 0;
-    }
-    if (given[0] == "manual" && given.size() == 2) {  // used by the build
-        write_manual(app, given[1]);
         return 0;
     }
     if (given[0] == "__complete") {  // used by shells
@@ -208,6 +205,7 @@ int Commands::run(const std::vector<std::string>& given) {
 
 int run_program(int argc, char** argv, char** again) {
     end_on_signals();
+    set_up_log();
     set_up_stack(again);
     set_up_libraries(again);
     std::signal(SIGBUS, on_bus_error);
@@ -217,6 +215,7 @@ int run_program(int argc, char** argv, char** again) {
 }
 
 int run_command(std::vector<std::string> arguments) {
+    set_up_log();
     return run([&] { return Commands().run(with_dashes(std::move(arguments))); });
 }
 

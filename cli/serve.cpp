@@ -10,6 +10,7 @@
 
 #include "cli/arguments/model_argument.h"
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
@@ -115,15 +116,15 @@ int serve_models(ServeArguments& args) {
     api.start();
     for (const web::NamedFolder& folder : models)
         for (web::ServedModel& model : web::load_served_models(folder, args.weights.type_for(folder.path), adapters)) {
-            say(described(model));
+            spdlog::info("{}", described(model));
             api.add_model(std::move(model));
         }
     const std::atomic<int>& signal = catch_signals();
     api.ready();
-    std::fprintf(stderr, "serving on %s, %s, %zu texts at once; Ctrl-C ends it\n", api.http().url().c_str(),
-                 counted(options.scheduler.threads, "thread").c_str(), options.scheduler.parallel);
+    spdlog::info("serving on {}, {}, {} texts at once; Ctrl-C ends it", api.http().url(),
+                 counted(options.scheduler.threads, "thread"), options.scheduler.parallel);
     while (signal == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    std::fprintf(stderr, "%zu texts are being finished, for 3 seconds; a second signal ends them\n",
+    spdlog::info("{} texts are being finished, for 3 seconds; a second signal ends them",
                  api.metrics().running() + api.metrics().waiting());
     end_within(5);
     api.stop();

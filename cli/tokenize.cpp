@@ -7,6 +7,7 @@
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
@@ -59,10 +60,8 @@ int learn(const TokenizeArguments& args) {
                                                        {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
     formats::write_file_atomic(args.out.path, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
-    say(fmt::format("vocabulary {}, learned from {} bytes of text, written to {}", size, corpus.bytes(),
-                    args.out.path));
-    if (size < args.vocab_size)
-        std::fprintf(stderr, "smaller than %zu: no pair in the text is left to merge\n", args.vocab_size);
+    spdlog::info("vocabulary {}, learned from {} bytes of text, written to {}", size, corpus.bytes(), args.out.path);
+    if (size < args.vocab_size) spdlog::info("smaller than {}: no pair in the text is left to merge", args.vocab_size);
     return 0;
 }
 

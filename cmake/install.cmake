@@ -18,14 +18,18 @@ if(NOT INKLING_NATIVE)  # the program has its own copy of the library, so that i
   set_target_properties(inkling PROPERTIES INSTALL_RPATH "$ORIGIN/${own}")
 endif()
 
-set(share ${PROJECT_BINARY_DIR}/share)
-install(DIRECTORY ${share}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
-install(DIRECTORY ${share}/bash-completion ${share}/fish DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
+install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/manual.sh $<TARGET_FILE:inkling>
+                \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1 COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT program)
+set(completion ${PROJECT_SOURCE_DIR}/cli/usage/completion)
+install(FILES ${completion}/inkling.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME inkling
+        COMPONENT program)
+install(FILES ${completion}/inkling.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 set(for_zsh site-functions)
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(for_zsh vendor-completions)  # for packages; site-functions is the administrator's
 endif()
-install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${for_zsh} COMPONENT program)
+install(FILES ${completion}/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${for_zsh} COMPONENT program)
 
 # Headers with vector code are not installed: they depend on -march, and a program compiled with another -march would hold
 # two versions of the same functions.

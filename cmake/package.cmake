@@ -74,6 +74,4 @@ foreach(component program library development)
   install(FILES cmake/debian/copyright ${PROJECT_BINARY_DIR}/debian/changelog.gz
           DESTINATION share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME} COMPONENT ${component})
 endforeach()
-add_custom_command(TARGET inkling POST_BUILD VERBATIM
-                   COMMAND sh -c "gzip -9nf \"$1\"/*.1" gzip ${PROJECT_BINARY_DIR}/share/man/man1)
 include(CPack)

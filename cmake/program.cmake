@@ -14,7 +14,7 @@ foreach(file IN LISTS INKLING_PART_FILES)
 endforeach()
 configure_file(web/report/parts.cpp.in generated/web/report/parts.cpp @ONLY)
 list(APPEND INKLING_SERVE_SOURCES ${PROJECT_BINARY_DIR}/generated/web/report/parts.cpp)
-# Line editing for `inkling generate --interactive`; without it, lines are read unedited.
+# Line editing for `inkling chat`; without it, lines are read unedited.
 find_path(EDITLINE_INCLUDE_DIR editline/readline.h)
 find_library(EDIT_LIBRARY edit)
 set(INKLING_CLI_LIBRARIES spdlog::spdlog tomlplusplus::tomlplusplus ${CMAKE_DL_LIBS})
@@ -35,7 +35,7 @@ function(inkling_reuse_header target library)
 endfunction()
 function(inkling_serve_library library)
   add_library(${library}_serve STATIC ${INKLING_SERVE_SOURCES})
-  target_link_libraries(${library}_serve PUBLIC ${library} PRIVATE inkling_flags PNG::PNG
+  target_link_libraries(${library}_serve PUBLIC ${library} PRIVATE inkling_flags
                         tomlplusplus::tomlplusplus)  # the precompiled header needs its definitions
   target_compile_options(${library}_serve PRIVATE ${ARGN})
   inkling_reuse_header(${library}_serve ${library})
@@ -52,7 +52,7 @@ endfunction()
 inkling_serve_library(inkling_lib)
 # The commands, which only read flags and print: for the programs, and as a library for Python's module.
 add_library(inkling_commands OBJECT ${INKLING_CLI_SOURCES})
-target_compile_definitions(inkling_commands PRIVATE INKLING_VERSION="${PROJECT_VERSION}" INKLING_RELEASED="${INKLING_RELEASED}"
+target_compile_definitions(inkling_commands PRIVATE INKLING_VERSION="${PROJECT_VERSION}"
                            $<$<AND:$<BOOL:${EDITLINE_INCLUDE_DIR}>,$<BOOL:${EDIT_LIBRARY}>>:INKLING_LIBEDIT>)
 if(TARGET inkling_mpi)
   target_compile_definitions(inkling_commands PRIVATE "INKLING_MPI_PLACES=${INKLING_MPI_PLACES}")
@@ -70,7 +70,6 @@ if(TARGET inkling_lib_v4)
 endif()
 # Targets that Python's module links if it is built from this folder (python/CMakeLists.txt).
 export(TARGETS inkling_lib inkling_lib_serve inkling_cli inkling_flags FILE inkling-built.cmake)
-add_custom_command(TARGET inkling POST_BUILD COMMAND $<TARGET_FILE:inkling> manual ${PROJECT_BINARY_DIR}/share VERBATIM)
 
 # The commands and the tests are not compiled again for the sanitizers. If they hold the same inline function, the linker
 # keeps the first, the library's.

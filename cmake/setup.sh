@@ -29,7 +29,7 @@ show_parts() {
 # Packages that the build and the tests need; the same names in Debian 12 and 13.
 packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev librandom123-dev
     libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libpcre2-dev libutf8proc-dev
-    libpng-dev libedit-dev zlib1g-dev libzstd-dev nettle-dev libboost-dev catch2)
+    libedit-dev zlib1g-dev libzstd-dev nettle-dev libboost-dev catch2)
 
 # Installs packages that dpkg does not have with apt-get. If none is missing, it needs neither network nor root.
 install_missing() {

@@ -16,7 +16,7 @@ libraries=()
 for package in "${packages[@]}" libgomp1; do
     case $package in
         g++ | cmake | ninja-build) ;;
-        libspdlog-dev | libcli11-dev | libpng-dev | libedit-dev | libboost-dev) ;;  # only the program needs them
+        libspdlog-dev | libcli11-dev | libedit-dev | libboost-dev) ;;  # only the program needs them
         libxtensor-dev) libraries+=("$package") ;;  # headers; ARM's package depends on a package that ARM lacks
         *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64 # others are for all machines
             libraries+=("$package") ;;

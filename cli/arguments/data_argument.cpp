@@ -1,6 +1,7 @@
 #include "cli/arguments/data_argument.h"
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/setting_flag.h"
 
 namespace inkling::cli {
@@ -15,7 +16,7 @@ CLI::Option* add_data_flags(CLI::App& app, DataArguments& args) {
 
 data::Corpus read_data(const DataArguments& args) {
     data::Corpus corpus = data::read_corpus(args.data, args.text);
-    for (const std::string& note : corpus.notes()) say(note);
+    for (const std::string& note : corpus.notes()) spdlog::info("{}", note);
     return corpus;
 }
 

@@ -29,7 +29,6 @@ void OutputFile::check(std::string_view begin, const char* kind) const {
 void OutputFile::check_format(const std::string& format) const {
     static const std::map<std::string, std::pair<std::string_view, const char*>> kMarks = {
         {"html", {"<!DOCTYPE html>", "a page"}},
-        {"png", {"\x89PNG", "a PNG picture"}},
         {"svg", {"<svg", "an SVG picture"}},
         {"json", {"{\"model\"", "what this command writes"}}};
     const auto found = kMarks.find(format);

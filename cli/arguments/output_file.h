@@ -19,7 +19,7 @@ struct OutputFile {
 
     // Throws Usage for an existing file that does not begin with `begin`, or, if that is empty, for any.
     void check(std::string_view begin, const char* kind) const;
-    void check_format(const std::string& format) const;  // the same for html, png, svg and json
+    void check_format(const std::string& format) const;  // the same for html, svg and json
 };
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help);

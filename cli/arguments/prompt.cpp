@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "cli/log.h"
 #include "data/text/text_source.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
@@ -24,7 +25,7 @@ void advise_on_input(bool prompt_given) {
     int waiting = 0;
     if (fstat(STDIN_FILENO, &input) != 0 || ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0) return;
     if (S_ISFIFO(input.st_mode) || (S_ISREG(input.st_mode) && !prompt_given))
-        std::fputs("the text on standard input is not read: -f - continues it\n", stderr);
+        spdlog::info("the text on standard input is not read: -f - continues it");
 }
 
 PromptText read_prompt(const std::string& prompt, const std::string& file) {

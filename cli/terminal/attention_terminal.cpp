@@ -8,7 +8,6 @@
 
 #include "cli/terminal/terminal.h"
 #include "formats/utf8.h"
-#include "web/pictures/surface.h"
 
 namespace inkling::cli {
 

@@ -9,6 +9,7 @@
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
 #include "cli/generate.h"
+#include "cli/log.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
@@ -46,8 +47,8 @@ void change(const std::string& name, const std::string& value, Conversation& tal
             const bool left =
                 option->check_lname("max-tokens") && settings.options.max_tokens == Conversation::what_is_left;
             if (option == settings.app.get_help_ptr() || option->check_lname("stop")) continue;
-            std::fprintf(stderr, "%s %s\n", option->get_lnames().front().c_str(),
-                         left ? "what is left of the context" : option->get_default_str().c_str());
+            spdlog::info("{} {}", option->get_lnames().front(),
+                         left ? "what is left of the context" : option->get_default_str());
         }
         return;
     }
@@ -87,7 +88,7 @@ void save_to(std::string file, const Conversation& talk) {
     } catch (const Error& e) {
         throw BadInput(e.what());  // the conversation continues
     }
-    say(fmt::format("({} written to {})", counted(talk.messages().size(), "message"), file));
+    spdlog::info("({} written to {})", counted(talk.messages().size(), "message"), file);
 }
 
 void load_from(const std::string& file, Conversation& talk) {
@@ -97,7 +98,7 @@ void load_from(const std::string& file, Conversation& talk) {
     check<BadInput>(d.list.size() == 1 && d.list[0].shape == data::ExampleShape::messages,
                     "{}: one line with \"messages\" is required", file);
     talk.set_messages(d.list[0].parts);
-    std::fprintf(stderr, "(%s)\n", counted(talk.messages().size(), "message").c_str());
+    spdlog::info("({})", counted(talk.messages().size(), "message"));
 }
 
 std::string system_of(const Conversation& talk) {
@@ -119,12 +120,11 @@ bool run_chat_command(const std::string& line, Conversation& talk) {
         const std::string system = system_of(talk);
         talk.set_messages({});
         talk.set_system(system);
-        std::fputs(system.empty() ? "(another conversation)\n" : "(another conversation; the system text stays)\n",
-                   stderr);
+        spdlog::info("(another conversation{})", system.empty() ? "" : "; the system text stays");
     } else if (name == "/system") {
         if (!rest.empty()) return talk.set_system(rest == "\"\"" ? "" : rest), true;
         const std::string system = system_of(talk);
-        std::fprintf(stderr, "(%s)\n", system.empty() ? "nothing is told" : system.c_str());
+        spdlog::info("({})", system.empty() ? "there is no system message" : system);
     } else if (name == "/set") {
         const std::size_t space = std::min(rest.find(' '), rest.size());
         change(rest.substr(0, space), space < rest.size() ? rest.substr(space + 1) : "", talk);

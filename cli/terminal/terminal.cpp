@@ -61,18 +61,6 @@ std::string fit_columns(const std::string& text, std::size_t columns) {
     return text.substr(0, end) + "…";
 }
 
-Cursor cursor_after(std::string_view text, std::size_t columns) {
-    Cursor cursor{0, 0};
-    for (std::size_t at = 0; at < text.size();) {
-        const char32_t c = formats::next_code_point(text, at);
-        const std::size_t width = c == '\n' ? columns - cursor.column : columns_of(c);
-        if (cursor.column + width > columns) ++cursor.row, cursor.column = 0;  // a wide character is not split
-        cursor.column += width;
-        if (cursor.column == columns) ++cursor.row, cursor.column = 0;
-    }
-    return cursor;
-}
-
 std::string WordWrap::add(std::string_view piece, std::size_t columns) {
     std::string text;
     for (std::size_t at = 0; at < piece.size();) {

@@ -20,12 +20,6 @@ std::size_t display_width(std::string_view text);
 // Shortens the text to this many columns, with "…" at its end.
 std::string fit_columns(const std::string& text, std::size_t columns);
 
-// The rows that the cursor moves down while `text` is printed from the first column of a terminal of this width.
-struct Cursor {
-    std::size_t row, column;
-};
-Cursor cursor_after(std::string_view text, std::size_t columns);
-
 // Wraps text that arrives in pieces, at words, at the edge of a terminal:
 //   WordWrap wrap;
 //   print(wrap.add("once u", 80));    // prints "once"; the unfinished word is held back

@@ -1,8 +1,6 @@
 #include "cli/training/progress.h"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <cstdio>
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/clock.h"
 #include "train/loop.h"
@@ -18,15 +17,6 @@
 
 namespace inkling::cli {
 namespace {
-
-std::shared_ptr<spdlog::logger> logger() {
-    static const auto instance = [] {
-        auto made = spdlog::stderr_logger_mt("inkling");
-        made->set_pattern("%v");
-        return made;
-    }();
-    return instance;
-}
 
 double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
 
@@ -70,18 +60,15 @@ void Report::wipe() {
 }
 
 void Report::line(const std::string& text) {
-    if (!quiet_) write(text);
-}
-
-void Report::write(const std::string& text) {
     wipe();
-    logger()->info("{}", terminal_ ? harmless(text) : text);
+    if (!quiet_) spdlog::info("{}", text);
 }
 
 void Report::note(const std::string& text) { line(text); }
 
 void Report::warn(const std::string& text) {
-    if (!silent_) write("warning: " + text);
+    wipe();
+    if (!silent_) spdlog::warn("{}", text);
 }
 
 // A terminal overwrites the last moving line; elsewhere there is a line every 5 seconds.

@@ -39,7 +39,6 @@ class Report : public train::Callback, public train::SetupEvents {
 
   private:
     void line(const std::string& text);
-    void write(const std::string& text);
     void wipe();
 
     bool quiet_, silent_, terminal_;

@@ -1,4 +1,4 @@
-// Completion for shells. The scripts, which the build writes (manual.h), ask the program:
+// Completion for shells. The scripts of completion/, which cmake --install installs, ask the program:
 //   inkling __complete train --recipe nano      // "nanogpt-cpu"
 // Each line of the answer is a completion of the last word, a tab, and its description; ":file" and ":directory" stand
 // for the paths that the shell itself offers.
@@ -12,7 +12,5 @@ namespace inkling::cli {
 
 // `words`: those after the program's name, up to the word to complete, which may be empty.
 std::string complete(CLI::App& app, std::vector<std::string> words);
-
-extern const char *const kBashCompletion, *const kZshCompletion, *const kFishCompletion;
 
 }  // namespace inkling::cli

@@ -41,12 +41,6 @@ std::string value_of(const CLI::Option& option) {
     return type == "X" || type.starts_with("FLOAT") ? " X" : " TEXT";
 }
 
-std::string row(const CLI::Option& option, std::size_t width) {
-    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
-}
-
-}  // namespace
-
 // A positional argument has its name. Leaves out --no-FLAG if that is the default.
 std::string spellings_of(const CLI::Option& option) {
     std::vector<std::string> names;
@@ -64,16 +58,23 @@ std::string text_of(const CLI::Option& option) {
            (standard.empty() ? "" : fmt::format(" (default: {})", standard));
 }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App*) { return true; });
+std::string row(const CLI::Option& option, std::size_t width) {
+    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
 }
 
+// The usage after a command's name: " [flags] [data...]".
 std::string usage_of(const CLI::App& app) {
     std::string usage = commands_of(app).empty() ? " [flags]" : " COMMAND [flags]";
     for (const CLI::Option* const option : app.get_options())
         if (option->get_positional())
             usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
     return usage;
+}
+
+}  // namespace
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
 std::vector<Help::Section> Help::sections(const CLI::App& app) const {

@@ -32,13 +32,6 @@ class Help : public CLI::FormatterBase {
     std::vector<std::string> groups_;
 };
 
-// A flag in the help: "-p, --prompt TEXT", and its text with its default.
-std::string spellings_of(const CLI::Option& option);
-std::string text_of(const CLI::Option& option);
-
-// The usage after a command's name: " [flags] [data...]".
-std::string usage_of(const CLI::App& app);
-
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 
 constexpr const char* kExamples = R"(

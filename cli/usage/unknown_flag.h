@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "data/tokenizers/tokenizer.h"
 #include "train/setup.h"
 
@@ -14,7 +15,7 @@ using train::take_unknown;
 // Reports on stderr what was replaced since the last call.
 inline void say_replaced(data::Tokenizer& tokenizer) {
     if (!tokenizer.unknown) return;
-    if (const std::string note = tokenizer.unknown->note(); !note.empty()) say(note);
+    if (const std::string note = tokenizer.unknown->note(); !note.empty()) spdlog::info("{}", note);
     take_unknown(tokenizer, false);
 }
 

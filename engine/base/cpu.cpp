@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 namespace inkling {
 namespace {
@@ -50,6 +51,14 @@ CpuKind used_kind() {
         return std::min(able, find_named<CpuKind>(name ? name : "").value_or(able));
     }();
     return kind;
+}
+
+std::string cpu_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (const std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+            return line.substr(colon + 2);
+    return "unknown";
 }
 
 }  // namespace inkling

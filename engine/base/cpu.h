@@ -3,6 +3,8 @@
 //   INKLING_CPU=avx512 inkling bench      # uses less than the CPU has: avx2, avx512 or avx512-bf16
 #pragma once
 
+#include <string>
+
 #include "engine/base/names.h"
 
 namespace inkling {
@@ -22,5 +24,7 @@ CpuKind cpu_kind();      // of this machine's CPU
 CpuKind library_kind();  // the highest kind this library is compiled for
 CpuKind allowed_kind();  // INKLING_CPU, default: the highest. Throws Error for an unknown name.
 CpuKind used_kind();     // the lowest of the three; ignores an unknown INKLING_CPU
+
+std::string cpu_name();  // as the system names it, or "unknown"
 
 }  // namespace inkling

@@ -1,5 +1,5 @@
 // Runs the program on a pseudo-terminal, as a user sees it:
-//   Terminal t(words("generate --interactive --model", model), 80);
+//   Terminal t(words("chat --model", model), 80);
 //   t.enter("hello\n");  t.expect("\r\n");  t.type("\x03");  CHECK(t.wait() == 0);
 #pragma once
 
@@ -85,8 +85,6 @@ class Terminal {
     }
     std::string rest() const { return shown_.substr(seen_); }
 
-    bool marks_are_shown = false;  // keep the codes that turn on bracketed paste
-
   private:
     bool read_more(int milliseconds = 60'000) {  // false: the program ended, or showed nothing for this long
         pollfd waiting{terminal_, POLLIN, 0};
@@ -95,9 +93,6 @@ class Terminal {
         const ssize_t n = read(terminal_, bytes, sizeof bytes);
         if (n <= 0) return false;
         shown_.append(bytes, static_cast<std::size_t>(n));
-        if (!marks_are_shown)  // each prompt has these codes
-            for (const char* const code : {"\x1b[?2004h", "\x1b[?2004l"})
-                for (std::size_t at; (at = shown_.find(code, seen_)) != std::string::npos;) shown_.erase(at, 8);
         return true;
     }
 

@@ -57,12 +57,6 @@ std::string bytes_of_base64(const std::string& text) {
     return bytes;
 }
 
-unsigned big_endian(const std::string& bytes, std::size_t at) {
-    unsigned value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
-    return value;
-}
-
 }  // namespace
 
 TEST_CASE("attention: --json holds the weights that the model computes", "[cli]") {
@@ -153,18 +147,6 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
     check_has(svg, "layer 0, head 1");
     check_has(one, "layer 1, head 1");
     CHECK(program(attention(kSharp, "--format svg")).out == svg);
-}
-
-TEST_CASE("attention: the PNG is whole, and larger for all heads than for one", "[cli]") {
-    const std::string all = written("it's so", "heads.png"), one = written("it's so", "x", "--format png --head 0.0");
-    for (const std::string& png : {all, one}) {
-        CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
-        CHECK(png.substr(12, 4) == "IHDR");
-        CHECK(png.substr(png.size() - 8, 4) == "IEND");
-        CHECK(big_endian(png, 16) >= 560);
-        CHECK(big_endian(png, 20) >= 300);
-    }
-    CHECK(big_endian(all, 20) > big_endian(one, 20));
 }
 
 TEST_CASE("attention: one head in the terminal fits its width and is plain in a pipe", "[cli]") {

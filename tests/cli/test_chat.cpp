@@ -85,7 +85,7 @@ TEST_CASE("chat: commands", "[cli]") {
     CHECK(saved[0]["messages"][0]["content"] == "Be short.");
     CHECK(r.out.starts_with(content(saved[0]["messages"][2]) + "\n"));
     check_has(r.err, "(3 messages written to ",
-              "(another conversation; the system text stays)\n(Be short.)\n(nothing is told)\n"
+              "(another conversation; the system text stays)\n(Be short.)\n(there is no system message)\n"
               "(another conversation)\n(3 messages)\n(Be short.)\n",
               "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
               "/set speed: there is no such setting", "inkling: /nothing: there is no such command",
@@ -126,25 +126,6 @@ TEST_CASE("chat: what cannot be", "[cli]") {
     check_has(chat.run("a\xFF\nOne day\n", "-n 2").err, "inkling: this line is not UTF-8\n");
 }
 
-TEST_CASE("chat: text pasted into a terminal is one message", "[cli]") {
-    const ChatFolder model(kChatMl, 1 << 16);
-    const ScratchFolder folder;
-    const std::string file = folder.path("saved.jsonl");
-    ::setenv("TERM", "xterm", 1);
-    Terminal t(words("chat --model", model.scratch.path(), "--threads 1 --seed 3 -n 3"), 40);
-    t.marks_are_shown = true;
-    t.expect("\x1b[?2004h");
-    t.enter("On~ \x1b[200~day\rtwo words \xC3\xA9 and a line that is wider than it\r~\r\x1b[201~ more\n");
-    t.expect("(the answer is cut after 3 tokens");
-    t.enter("/save " + file + "\n");
-    t.expect("(2 messages written");
-    t.enter("\x04");
-    CHECK(t.wait() == 0);
-    const auto saved = lines_in(file);
-    CHECK(saved.at(0)["messages"][0]["content"] ==
-          "On~ day\ntwo words \xC3\xA9 and a line that is wider than it\n~ more");
-}
-
 TEST_CASE("chat: Ctrl-C on a terminal stops the answer, and Ctrl-D ends", "[cli]") {
     const ChatFolder model(kChatMl, 1 << 16);
     Terminal t(words("chat --model", model.scratch.path(), "--threads 1 --temperature 0"));
@@ -153,6 +134,11 @@ TEST_CASE("chat: Ctrl-C on a terminal stops the answer, and Ctrl-D ends", "[cli]
     t.interrupt("(the answer is cut: Ctrl-C)");
     t.enter("/save /dev/null\n");
     t.expect("(2 messages written to /dev/null)");
+    t.type("caf");
+    t.expect("caf");
+    t.interrupt("\r\n> ");     // drops the line
+    t.type("/caf\xC3\xA9\n");  // the editor knows characters of several bytes
+    t.expect("inkling: /caf\\xC3\\xA9: there is no such command");
     t.enter("\x04");
     CHECK(t.wait() == 0);
 }

@@ -95,28 +95,6 @@ TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
     CHECK(std::string(line) == "1\n");
 }
 
-TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
-    const ScratchFolder folder;
-    const std::string in = folder.write("lines", "the quick\nfox\n\n/new\nthe quick\n");
-    const Arguments flags = words("--interactive -n 6 --temperature 0");
-    const auto texts = json_lines(program(generate(flags, "--json"), "", in));
-    REQUIRE(texts.size() == 4);
-    check_holds(texts, "/0/prompt", "the quick", "/2/prompt", "");
-    for (const auto& j : texts) check_holds(j, "tokens", 6, "stop_reason", "length");
-    CHECK(texts[3]["text"] == texts[0]["text"]);
-    // each line is added to the text so far
-    const std::string first = text_of(words("-p 'the quick' -n 6 --temperature 0"));
-    CHECK(texts[0]["text"] == first);
-    CHECK(succeeded(program(generate(flags), "", in)).out.starts_with("the quick" + first + "\nfox"));
-    CHECK(program(generate(flags, "-p 'the quick'")).out == "the quick" + first + "\n");
-    // an unreadable line does not end the program
-    const Result bad =
-        succeeded(program(generate(flags, "--strict-vocabulary"), "", folder.write("bad", "caf\xC3\xA9\nthe quick\n")));
-    CHECK(bad.out == "the quick" + first + "\n");
-    check_has(bad.err, "inkling: ");
-    check_fails(call(generate("--interactive --num-samples 2")), 2, "--num-samples");
-}
-
 TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
     const Arguments command = words("generate --model", small_run(), "-p the -n 40");
     const Result one = program(command), other = program(command);
@@ -127,14 +105,6 @@ TEST_CASE("generate: without --seed another text each time, which the seed that 
     const auto a = json_of(command), b = json_of(command);
     CHECK((a["seed"] != b["seed"] && a["text"] != b["text"]));
     CHECK(json_of(command, "--seed", a["seed"].dump())["text"] == a["text"]);
-}
-
-TEST_CASE("generate: --interactive knows /help and /quit", "[cli]") {
-    const ScratchFolder folder;
-    const std::string lines = folder.write("lines", "/help\nfox\n/quit\nfox\n");
-    const Result r = program(generate("--interactive -n 2 --json"), "", lines);
-    CHECK(json_lines(r).size() == 1);
-    check_has(r.err, "/new", "/quit", "Ctrl-C", "Ctrl-D");
 }
 
 TEST_CASE("generate: a model folder that is replaced all the time is read whole", "[cli]") {

@@ -24,13 +24,11 @@ Result shell(const std::string& line) {
     return r;
 }
 
-Arguments interactive(const Arguments& more) { return words("generate --model", small_run(), "--interactive", more); }
-
 }  // namespace
 
 TEST_CASE("generate: an output that cannot be written is one line and an exit code", "[cli]") {
     for (const char* out : {">&-", ">/dev/full"}) {
-        for (const std::string flags : {"--no-prompt", "--json", "-n 0", "--interactive </dev/null -n 3", "--help"}) {
+        for (const std::string flags : {"--no-prompt", "--json", "-n 0", "--help"}) {
             INFO(flags << " " << out);
             const Result r = shell("\"$inkling\" generate --model \"$run\" -p the " + flags + " " + out);
             check_has(ended_with(1, r).err, "inkling: stdout: cannot be written: ");
@@ -55,41 +53,7 @@ TEST_CASE("generate: what a terminal would obey is shown there, and exact in a f
     harmless(command, 0);
     harmless(folder.resume("--max-iters 21"), 0);                                 // its sample
     harmless(words("eval --model", folder.path(evil), "--data", folder.out), 3);  // a name in an error
-    harmless({"report", folder.out, "--out", folder.path(evil + ".svg")}, 0);     // and in what was done
-}
-
-TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D ends", "[cli]") {
-    Terminal t(interactive(words("-n 100000000 --strict-vocabulary")));
-    t.enter("the quick\n");
-    t.expect("the quick\r\n");
-    t.expect("o");  // it writes
-    t.interrupt("\r\n> ");
-    t.type("caf");
-    t.expect("caf");
-    t.interrupt("\r\n> ");
-    t.type("caf\xC3\xA9\n");  // the editor knows characters of several bytes
-    check_has(t.expect("> "), "the character '\xC3\xA9' (U+00E9) at byte 3");
-    t.type("\x04");
-    CHECK(t.wait() == 0);
-    CHECK(t.rest().ends_with("\n"));
-}
-
-TEST_CASE("generate: on a terminal the text goes on in the line that was typed", "[cli]") {
-    const char* const before = std::getenv("TERM");
-    const std::string kind = before ? before : "";
-    setenv("TERM", "xterm", 1);
-    for (const auto& [columns, back] :
-         std::vector<std::pair<unsigned short, std::string>>{{80, "\x1B[A\r\x1B[11C"},
-                                                             {10, "\x1B[A\r\x1B[1C"},  // in the second row
-                                                             {11, "\x1B[A\r"}}) {      // which is empty
-        Terminal t(interactive(words("-n 3 --temperature 0")), columns);
-        t.enter("the quick\n");
-        t.expect("\n");
-        check_has(t.expect("\r\n> "), back);
-        t.type("/quit\n");
-        CHECK(t.wait() == 0);
-    }
-    before ? setenv("TERM", kind.c_str(), 1) : unsetenv("TERM");
+    harmless({"report", folder.out, "--out", folder.path(evil + ".html")}, 0);    // and in what was done
 }
 
 TEST_CASE("generate: text on stdin that nobody named is told, and not waited for", "[cli]") {
@@ -100,33 +64,12 @@ TEST_CASE("generate: text on stdin that nobody named is told, and not waited for
     const ScratchFolder folder;
     const std::string line = "<\"" + folder.write("line", "the\n") + "\"";
     check_has(shell(run + line).err, advice);
-    for (const std::string& quiet :
-         {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox " + line, run + "</dev/null", run + "<&-",
-          "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {
+    for (const std::string& quiet : {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox " + line,
+                                     run + "</dev/null", run + "<&-", "sleep 1 | " + run}) {
         if (kEmulated && quiet.ends_with("<&-")) continue;  // an emulator opens files of its own
         INFO(quiet);
         check_lacks(succeeded(shell(quiet)).err, "standard input");
     }
-}
-
-TEST_CASE("generate: a narrow terminal takes long lines", "[cli]") {
-    Terminal t(interactive(words("-n 5 --json")), 12);
-    for (const char* line : {"the quick brown fox jumps over the lazy dog\n", "\x1B[A\n"}) {  // and again, by the arrow
-        t.enter(line);
-        check_has(t.expect("\"stop_reason\""), "\"prompt_tokens\":43");
-    }
-    t.enter("\x04");
-    CHECK(t.wait() == 0);
-}
-
-TEST_CASE("generate: without a terminal Ctrl-C ends the lines, too", "[cli]") {
-    const ScratchFolder folder;
-    const std::string in = folder.write("lines", "the quick\nzzzzzz\n"), text = folder.path("text");
-    Process generate(interactive(words("-n 100000000 --temperature 0")), text, in);
-    wait_for_file(text, 20);
-    generate.signal(SIGINT);
-    CHECK(generate.wait().code == 130);
-    CHECK(read_file(text).find("zzzzzz") == std::string::npos);  // the second line, which is nothing the model writes
 }
 
 TEST_CASE("generate: a model whose files are replaced one by one is the old one, the new one or one line", "[cli]") {

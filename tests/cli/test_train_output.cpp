@@ -1,5 +1,6 @@
 // inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always reported.
 #include <cmath>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -175,4 +176,27 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     check_has(low.err, ": a spike: ", " standard deviations above those before: the step is skipped");
     check_has(read_file(folder.path("out/config.toml")), "skip_spikes = 0.2");
     check_fails(call(folder.train(small("--skip-spikes -1"))), 2, "--skip-spikes");
+}
+
+TEST_CASE("--log-level: warnings, errors and all else on stderr, each from its level on", "[cli]") {
+    const TrainFolder folder;
+    execute(folder.train(kSmall));
+    int steps = 20;
+    const auto err = [&](const std::string& level) {  // going on with another learning rate is a warning
+        ++steps;
+        return execute(folder.resume(), "--force --max-iters", std::to_string(steps), "--learning-rate",
+                       std::to_string(steps), "--log-level", level)
+            .err;
+    };
+    check_has(err("info"), "step 21/21", "warning: ");
+    const std::string warnings = err("warning");
+    CHECK(warnings.starts_with("warning: "));
+    check_lacks(warnings, "step ");
+    CHECK(err("error").empty());
+    const std::string debug = err("debug");
+    check_has(debug, " 1 thread on ");
+    CHECK(std::regex_search(debug, std::regex("\\n\\d\\d:\\d\\d:\\d\\d\\.\\d{3} step 24/24 ")));
+    check_fails(program(words("info --model none --log-level error")), 3, "inkling: ");
+    CHECK(program(words("info --model none --log-level off")).err.empty());
+    check_fails(program(words("info --model none --log-level loud")), 2, "--log-level");
 }

@@ -21,10 +21,6 @@ TEST_CASE("unknown characters: a prompt is continued, and a line says what was r
     const Arguments attention = words("attention -p th\xC3\xA9 --json --model", small_run());
     check_has(execute(attention).err, "1 character that the model does not know ('\xC3\xA9') was replaced by ' '");
     check_fails(call(attention + "--strict-vocabulary"), 3, "at byte 2");
-    const ScratchFolder folder;
-    const std::string in = folder.write("in", "th\xC3\xA9\nfox\n\xE6\xBC\xA2\n");
-    const Result lines = program(words("generate --interactive -n 3 --model", small_run()), "", in);
-    check_has(succeeded(lines).err, "('\xC3\xA9')", "('\xE6\xBC\xA2')");
 }
 
 TEST_CASE("unknown characters: eval says how many of the characters were replaced", "[cli]") {

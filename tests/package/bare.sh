@@ -6,7 +6,7 @@
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/setup.sh"
 cd "$root"
-packages+=(dpkg-dev file python3-venv python3-dev openmpi-bin libopenmpi-dev)
+packages+=(dpkg-dev file help2man python3-venv python3-dev openmpi-bin libopenmpi-dev)
 part "Debian's packages" install_missing
 # Builds only the library for AVX2: ./check tests the library for this CPU, and both must compute the same bits. debian.sh
 # also builds the library for AVX-512.

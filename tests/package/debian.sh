@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../../cmake/setup.sh"
 
 in_bare_build() {
-    packages+=(dpkg-dev file lintian)
+    packages+=(dpkg-dev file lintian help2man)
     install_missing
     cd "$root"
     cmake --preset release -DINKLING_TESTS=OFF >/dev/null

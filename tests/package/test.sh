@@ -13,7 +13,9 @@ fail() {
 
 "$1" --install "$2" --prefix "$scratch/usr" >"$scratch/install.log" || fail "cmake --install failed"
 "$scratch/usr/bin/inkling" --version
-for file in man/man1/inkling-train.1 bash-completion/completions/inkling 'zsh/*/_inkling' \
+manual=
+! command -v help2man >/dev/null || manual=man/man1/inkling-train.1
+for file in $manual bash-completion/completions/inkling 'zsh/*/_inkling' \
     fish/vendor_completions.d/inkling.fish; do
     ls "$scratch"/usr/share/$file* >/dev/null || fail "$file is not installed"
 done

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <fstream>
 
+#include "engine/base/cpu.h"
 #include "engine/process/threads.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
@@ -16,15 +16,6 @@ namespace inkling::train {
 namespace {
 
 constexpr const char* kBefore = "val_loss_before";
-
-std::string cpu_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "";
-}
 
 std::string now() {  // UTC, ISO 8601
     const std::time_t seconds = std::time(nullptr);

@@ -37,9 +37,10 @@ std::vector<Setting> settings(TrainOptions& o) {
         {"chat-template", &o.chat_template, text, 0,
          "chat template for a model without one: chatml, or auto (chatml if it learns conversations)"},
         {"pre-tokenizer", &o.pre_tokenizer, text, 0,
-         "--tokenizer bpe: pattern that splits text into words: gpt2, llama3, qwen2 or nanochat"},
+         "with --tokenizer bpe: pattern that splits text into words: gpt2, llama3, qwen2 or nanochat"},
         {"byte-fallback", &o.byte_fallback, text, 0,
-         "--tokenizer char: 256 tokens for the bytes of rare and unknown characters: never, always, or auto (where "
+         "with --tokenizer char: 256 tokens for the bytes of rare and unknown characters: never, always, or auto "
+         "(where "
          "that makes the vocabulary smaller; the recipe fast)"},
         {"strict-vocabulary", &o.strict_vocabulary, text, kMayChange,
          "refuse characters that the tokenizer does not know, instead of replacing them"},

@@ -92,4 +92,14 @@ double AttentionMap::exponent() const {
 
 double AttentionMap::position(double weight) const { return std::pow(std::clamp(weight, 0.0, 1.0), exponent()); }
 
+Colour scale_colour(double position) {
+    const double at = std::clamp(position, 0.0, 1.0) * (kScale.size() - 1);
+    const std::size_t i = std::min(static_cast<std::size_t>(at), kScale.size() - 2);
+    const auto mix = [&](std::uint8_t a, std::uint8_t b) {
+        return static_cast<std::uint8_t>(std::lround(a + (b - a) * (at - static_cast<double>(i))));
+    };
+    const Colour low = kScale[i], high = kScale[i + 1];
+    return {mix(low.red, high.red), mix(low.green, high.green), mix(low.blue, high.blue)};
+}
+
 }  // namespace inkling::web

@@ -51,6 +51,24 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
 // invisible bytes and characters (parts of a character, direction marks) by number.
 std::string visible(std::string_view text);
 
+struct Colour {
+    std::uint8_t red, green, blue;
+};
+
+// Viridis (van der Walt and Smith, 2015): perceptually uniform, also to colour-blind readers and in grey.
+inline constexpr std::array<Colour, 10> kScale = {{{68, 1, 84},
+                                                   {72, 40, 120},
+                                                   {62, 73, 137},
+                                                   {49, 104, 142},
+                                                   {38, 130, 142},
+                                                   {31, 158, 137},
+                                                   {53, 183, 121},
+                                                   {110, 206, 88},
+                                                   {181, 222, 43},
+                                                   {253, 231, 37}}};
+
+Colour scale_colour(double position);  // in [0, 1]
+
 // Weights that the legends label.
 inline constexpr std::array<double, 5> kLegend = {0, 0.01, 0.05, 0.25, 1};
 

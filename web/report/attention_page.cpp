@@ -5,7 +5,6 @@
 
 #include "formats/json.h"
 #include "formats/sha256.h"
-#include "web/pictures/surface.h"
 #include "web/report/pages.h"
 
 namespace inkling::web {

@@ -1,4 +1,4 @@
-// Manual pages and completion for shells: they have every command and flag of --help.
+// Completion for shells: it has every command and flag of --help.
 #include <regex>
 #include <set>
 
@@ -9,14 +9,7 @@ using namespace inkling::testing;
 
 namespace {
 
-struct Manual {
-    ScratchFolder folder;
-    Manual() { succeeded(call("manual", folder.path("share"))); }
-    std::string path(const std::string& name) const { return folder.path("share/" + name); }
-    std::string read(const std::string& name) const { return read_file(path(name)); }
-};
-
-constexpr const char* kForBash = "bash-completion/completions/inkling";
+const std::string kScripts = tests_path("../cli/usage/completion/"), kForBash = kScripts + "inkling.bash";
 
 std::vector<std::string> commands_in(const std::string& help) {
     std::vector<std::string> names;
@@ -41,8 +34,6 @@ std::set<std::string> flags_in(const std::string& help) {
     return flags;
 }
 
-std::string with_hyphens(const std::string& flag) { return std::regex_replace(flag, std::regex("-"), "\\-"); }
-
 bool has(const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
 }
@@ -60,26 +51,21 @@ std::vector<std::string> completed(const Arguments& typed) {
 }
 
 // The completions of bash.
-std::vector<std::string> offered(const Manual& manual, const Arguments& typed) {
+std::vector<std::string> offered(const Arguments& typed) {
     const std::string script =
         "source \"$1\"; shift; COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)); _inkling; printf '%s\\n' "
         "\"${COMPREPLY[@]}\"";
-    return words_in(printed_by("/bin/bash", words("-c", script, "bash", manual.path(kForBash), kProgram, typed)));
+    return words_in(printed_by("/bin/bash", words("-c", script, "bash", kForBash, kProgram, typed)));
 }
 
 }  // namespace
 
-TEST_CASE("manual: each command has a page, and each flag is in it and is completed", "[cli]") {
-    const Manual manual;
+TEST_CASE("completion: each flag of each command is completed", "[cli]") {
     const std::vector<std::string> commands = commands_in(call("help").out);
     REQUIRE(commands.size() >= 13);
-    const std::string overview = manual.read("man/man1/inkling.1");
     std::size_t count = 0;
     for (const std::string& command : commands) {
         INFO(command);
-        check_has(overview, ".BR inkling\\-" + command + " (1)");
-        const std::string page = manual.read("man/man1/inkling-" + command + ".1");
-        check_has(page, ".B inkling " + command);
         std::vector<Arguments> paths{{command}};
         for (const std::string& part : commands_in(call("help", command).out)) paths.push_back({command, part});
         for (const Arguments& path : paths) {
@@ -89,7 +75,6 @@ TEST_CASE("manual: each command has a page, and each flag is in it and is comple
             const std::vector<std::string> offers = completed(path + "-");
             for (const std::string& flag : flags) {
                 INFO(flag);
-                check_has(page, "\\fB" + with_hyphens(flag) + "\\fR");
                 CHECK(has(offers, flag));
                 ++count;
             }
@@ -98,32 +83,7 @@ TEST_CASE("manual: each command has a page, and each flag is in it and is comple
     CHECK(count > 200);
 }
 
-TEST_CASE("manual: pages and completions are right in their languages", "[cli]") {
-    const Manual manual;
-    const auto check_with = [&](const std::string& path, const Arguments& rest) {
-        if (access(path.c_str(), X_OK) != 0) return false;
-        INFO(path << " " << rest.back());
-        CHECK(succeeded(Process(rest, "", "/dev/null", nullptr, path).wait()).err.empty());
-        return true;
-    };
-    CHECK(check_with("/bin/bash", words("-n", manual.path(kForBash))));
-    check_with("/usr/bin/zsh", words("-n", manual.path("zsh/site-functions/_inkling")));
-    check_with("/usr/bin/fish", words("-n", manual.path("fish/vendor_completions.d/inkling.fish")));
-    for (const std::string& name : names_in(manual.path("man/man1"))) {
-        const std::string page = manual.path("man/man1/" + name);
-        check_with("/usr/bin/mandoc", words("-Tlint -Wwarning", page));
-        check_with("/usr/bin/groff", words("-man -ww -z", page));
-        for (const std::string& line : lines_of(read_file(page))) {
-            INFO(line);
-            CHECK(line.size() < 120);
-            CHECK(line.find('\'') == std::string::npos);
-            if (line.starts_with('.'))
-                CHECK(std::regex_search(line, std::regex("^\\.(TH|SH|SS|TP|PP|B|BR|br|nf|fi)\\b")));
-        }
-    }
-}
-
-TEST_CASE("manual: commands, flags and names are completed", "[cli]") {
+TEST_CASE("completion: commands, flags and names are completed", "[cli]") {
     const Arguments recipes = inkling::train::recipe_names();
     for (const auto& [typed, offers] : std::vector<std::pair<Arguments, Arguments>>{
              {words("tr"), {"train"}},
@@ -154,32 +114,40 @@ TEST_CASE("manual: commands, flags and names are completed", "[cli]") {
     CHECK_FALSE(has(completed(words("generate --")), "--recipe"));
 }
 
-TEST_CASE("manual: shells offer what the program does", "[cli]") {
+TEST_CASE("completion: shells offer what the program does", "[cli]") {
     using Words = std::vector<std::string>;
-    const Manual manual;
-    const auto in_bash = [&](const auto&... typed) { return offered(manual, words(typed...)); };
+    const auto parsed_by = [](const char* shell, const std::string& script) {
+        return access(shell, X_OK) != 0 ||
+               Process(words("-n", script), "", "/dev/null", nullptr, shell).wait().code == 0;
+    };
+    CHECK(parsed_by("/bin/bash", kForBash));
+    CHECK(parsed_by("/usr/bin/zsh", kScripts + "_inkling"));
+    CHECK(parsed_by("/usr/bin/fish", kScripts + "inkling.fish"));
+    const ScratchFolder folder;
+    fs::create_directory(folder.path("fish"));
+    const std::string file = folder.write("text", "");
+    const auto in_bash = [&](const auto&... typed) { return offered(words(typed...)); };
     CHECK(in_bash("tr") == Words{"train"});
     CHECK(in_bash("train --recipe ''") == inkling::train::recipe_names());
     CHECK(in_bash("train --recipe =") == inkling::train::recipe_names());
     CHECK(in_bash("train --recipe = nanogpt-c") == Words{"nanogpt-cpu"});
-    CHECK(in_bash("train --data", manual.path("bash")) == Words{manual.path("bash-completion")});
-    CHECK(in_bash("generate --adapter", manual.path("f")) == Words{manual.path("fish")});
-    CHECK(in_bash("generate --adapter", manual.path(kForBash)).empty());  // it is no folder
+    CHECK(in_bash("train --data", folder.path("te")) == Words{file});
+    CHECK(in_bash("generate --adapter", folder.path("f")) == Words{folder.path("fish")});
+    CHECK(in_bash("generate --adapter", file).empty());  // it is no folder
     if (access("/usr/bin/fish", X_OK) != 0) return;
     const std::string complete =
         "source $argv[1]; function inkling; " + std::string(kProgram) + " $argv; end; complete -C $argv[2]";
     const auto in_fish = [&](const std::string& line) {
-        return words_in(printed_by(
-            "/usr/bin/fish", words("--no-config -c", complete, manual.path("fish/vendor_completions.d/inkling.fish"),
-                                   "inkling " + line)));
+        return words_in(printed_by("/usr/bin/fish",
+                                   words("--no-config -c", complete, kScripts + "inkling.fish", "inkling " + line)));
     };
     CHECK(in_fish("tr") == Words{"train"});
     CHECK(in_fish("train --recipe=nanogpt-c") == Words{"--recipe=nanogpt-cpu"});
-    CHECK(in_fish("generate --adapter " + manual.path("f")) == Words{manual.path("fish/")});
+    CHECK(in_fish("generate --adapter " + folder.path("f")) == Words{folder.path("fish/")});
 }
 
 // Each flag that takes names or paths must have a completion, or be listed here.
-TEST_CASE("manual: each flag that takes a text is completed, or takes any", "[cli]") {
+TEST_CASE("completion: each flag that takes a text is completed, or takes any", "[cli]") {
     const Arguments any = words(
         "--exclude --text-field --text-column --serve --sample-prompt --prompt --stop --system --host --filter --head "
         "--max-time --allow-host --allow-origin");
