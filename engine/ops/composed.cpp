@@ -141,7 +141,11 @@ Tensor<T> norm(const Tensor<T>& x, double p, const Axes& axes, bool keep_axes) {
     check(p > 0, "norm: a p above 0 is required, got {}", p);
     if (p == 1) return sum(abs(x), axes, keep_axes);
     if (std::isinf(p)) return max(abs(x), axes, keep_axes);
-    const Tensor<T> s = sum(p == 2 ? mul(x, x) : pow(abs(x), p), axes, keep_axes);
+    const auto powers = [&] {  // 0 at 0, with the gradient 0: of |x|^p with p below 1 it is infinite
+        const MaskArray none = xt::equal(x.value(), T{0});
+        return masked_fill(pow(masked_fill(abs(x), none, 1), p), none, 0);
+    };
+    const Tensor<T> s = sum(p == 2 ? mul(x, x) : powers(), axes, keep_axes);
     const MaskArray zero = xt::equal(s.value(), T{0});  // the root has no gradient there
     const Tensor<T> above = masked_fill(s, zero, 1);
     return where(zero, s, p == 2 ? sqrt(above) : pow(above, 1 / p));

@@ -6,6 +6,7 @@
 //   cumsum y_i = sum_{j<=i} x_j                  dx_i = sum_{j>=i} dy_j
 #include "engine/ops/reduce/reduce.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/array/broadcast.h"
@@ -95,6 +96,27 @@ Tensor<T> chained_product(const Tensor<T>& rows) {
     return reshape(y, {rows.dim(0)});
 }
 
+// A product whose parts may leave the range of T: m 2^e, with m rounded as the product itself would be.
+template <class T>
+struct Product {
+    T m;
+    std::int64_t e = 0;
+
+    explicit Product(T x) : m(x) { scale(); }
+    void operator*=(const Product& x) {
+        m *= x.m, e += x.e;
+        scale();
+    }
+    T value() const { return std::ldexp(m, static_cast<int>(std::clamp<std::int64_t>(e, -5000, 5000))); }
+
+  private:
+    void scale() {
+        int more = 0;
+        if (m != 0 && std::isfinite(m)) m = std::frexp(m, &more);
+        e += more;
+    }
+};
+
 // The running sums along the last axis, from the front or from the back.
 template <class T>
 Array<T> running_sums(const ConstArray<T>& x, bool from_back) {
@@ -158,17 +180,23 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     return over_rows("prod", x, axes, keep_axes, [](const Tensor<T>& rows) {
         Array<T> y({rows.dim(0)}, T{1});
         each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) *out *= in[i];
+            Product<T> all(T{1});
+            for (std::size_t i = 0; i < n; ++i) all *= Product<T>(in[i]);
+            *out = all.value();
         });
         return record("prod", y, inputs(rows), [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
             if (grads.recorded()) return grads.add_through(chained_product(grads.in(0, *x)));
             Array<T> dx(x->shape());
             const ConstArray<T> g = dy.contiguous();
             each_row(x->contiguous(), dx, [&, first = dx.data()](const T* in, T* out, std::size_t n) {
-                T others = 1;
-                for (std::size_t i = 0; i < n; others *= in[i++]) out[i] = others;
-                others = g.data()[static_cast<std::size_t>(out - first) / n];
-                for (std::size_t i = n; i-- > 0; others *= in[i]) out[i] *= others;
+                std::vector<Product<T>> before;
+                Product<T> others(T{1});
+                for (std::size_t i = 0; i < n; others *= Product<T>(in[i++])) before.push_back(others);
+                others = Product<T>(g.data()[static_cast<std::size_t>(out - first) / n]);
+                for (std::size_t i = n; i-- > 0; others *= Product<T>(in[i])) {
+                    before[i] *= others;
+                    out[i] = before[i].value();
+                }
             });
             grads.add(0, dx);
         });

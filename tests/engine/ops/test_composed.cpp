@@ -83,10 +83,14 @@ TEST_CASE("composed: scalars, zeros, and nothing at all", "[engine]") {
     CHECK(mean(x, {-1}, true).shape() == Shape());
     CHECK_THROWS_WITH(sum(x, 1), contains("sum: axis 1"));
     CHECK_THROWS_WITH(cumsum(x, 1), contains("cumsum: axis 1"));
-    for (const double p : {1.0, 2.0, 3.0}) {  // the norm of zeros has a gradient of 0
-        const auto zeros = Tensor<double>::zeros({3}, true);
+    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, kInfinity}) {  // the gradient of a norm is 0 where x is
+        const auto zeros = Tensor<double>::zeros({3}, true), one = Tensor<double>::from({0, -2, 0}, true);
         norm(zeros, p).backward();
         check_equal(zeros.grad(), {0, 0, 0});
+        const auto y = norm(one, p);
+        y.backward();
+        CHECK(y.item() == Approx(2));
+        check_close(one.grad(), of<double>({0, -1, 0}), 1e-14);
     }
     const auto one = Tensor<double>::from({2.0}, true);  // too few elements for a variance: NaN
     CHECK(std::isnan(var(one).item()));                  // the mean and the variance of too few elements are NaN

@@ -39,6 +39,13 @@ TEMPLATE_TEST_CASE("reduce: products and sums of infinities, of nothing and of m
     const Tensor<T> zeros(of<T>({4, 3}, {2, 3, -4, 2, 0, 5, 0, 7, 0, 0, 0, 0}), true);
     backward(prod(zeros, {1}), of<T>({4}, {1, 10, 1, 1}));
     check_equal(zeros.grad(), {-12, -8, 6, 0, 100, 0, 0, 0, 0, 0, 0, 0});
+    const double big = sizeof(T) == 4 ? 0x1p100 : 0x1p1000, small = 1 / big;  // parts of a product out of range
+    const Tensor<T> wide(
+        of<T>({4, 4}, {big, big, small, small, small, small, big, big, big, big, 0, 2, big, 0, big, 0}), true);
+    const Tensor<T> product = prod(wide, {1});
+    check_equal(product.value(), {1, 1, 0, 0});
+    product.backward(Array<T>({4}, T{1}));
+    check_equal(wide.grad(), {small, small, big, big, big, big, small, small, 0, 0, kInfinity, 0, 0, 0, 0, 0});
     const double inf = kInfinity, nan = std::nan("");  // logsumexp neither overflows nor loses infinities
     const auto f = [](const auto& in) { return logsumexp(in[0], {1}); };
     const auto r = run<T>(f, {of<T>({4, 2}, {-inf, 1, inf, 1, nan, 1, -inf, -inf})}, Array<T>({4}, T{1}));
