@@ -29,18 +29,18 @@ class Dims {
     using reverse_iterator = std::reverse_iterator<iterator>;
     using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
-    Dims() = default;
+    Dims() { std::fill_n(values_, kFew, T{}); }
     Dims(const Dims& other) { *this = other; }
     Dims& operator=(const Dims& other) {  // most arrays have at most four axes: this copies half as much
         size_ = other.size_;
-        std::copy_n(other.values_, 4, values_);
-        if (size_ > 4) std::copy_n(other.values_ + 4, kMaxRank - 4, values_ + 4);
+        std::copy_n(other.values_, kFew, values_);
+        if (size_ > kFew) std::copy_n(other.values_ + kFew, size_ - kFew, values_ + kFew);
         return *this;
     }
-    explicit Dims(std::size_t n, T value = {}) { resize(n, value); }
+    explicit Dims(std::size_t n, T value = {}) : Dims() { resize(n, value); }
     Dims(std::initializer_list<T> values) : Dims(values.begin(), values.end()) {}
     template <std::input_iterator It>
-    Dims(It first, It last) {
+    Dims(It first, It last) : Dims() {
         assign(first, last);
     }
 
@@ -96,6 +96,8 @@ class Dims {
         check(n <= kMaxRank, "array: at most {} axes are possible, got {}", kMaxRank, n);
         size_ = n;
     }
+
+    static constexpr std::size_t kFew = 4;  // of these, all have a value, and are copied
 
     std::size_t size_ = 0;
     T values_[kMaxRank];

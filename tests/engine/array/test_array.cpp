@@ -339,3 +339,21 @@ TEST_CASE("array: copy_into and add_into follow any strides", "[engine]") {
     CHECK_THROWS_WITH(copy_into(dst, Array<double>({3, 2})), contains("(2, 3) and (3, 2)"));
     CHECK_THROWS_AS(add_into(dst, Array<double>({3})), Error);
 }
+
+TEST_CASE("dims: a copy reads no number that was never set", "[engine]") {
+    alignas(Shape) unsigned char memory[sizeof(Shape)];
+    for (const std::size_t rank : {0, 1, 2, 5, 16}) {
+        std::fill_n(memory, sizeof memory, static_cast<unsigned char>(0xAB));
+        asm volatile("" : : "r"(memory) : "memory");
+        const Shape* const shape = new (memory) Shape(rank, 7);
+        asm volatile("" : : "r"(memory) : "memory");
+        const Shape copy = *shape;
+        for (std::size_t i = rank; i < 4; ++i) CHECK(copy.data()[i] == 0);  // what the fast copy reads
+        CHECK(copy == Shape(rank, 7));
+    }
+    Shape long_one(5, 1), short_one{2, 3};
+    long_one = short_one;
+    short_one = Shape(16, 9);
+    CHECK(long_one == Shape{2, 3});
+    CHECK(short_one == Shape(16, 9));
+}
