@@ -106,7 +106,8 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     // Writes in place are counted for the whole buffer that views share.
     std::uint32_t version() const { return owner_ ? owner_->version.load(std::memory_order_relaxed) : 0; }
     bool shares_buffer() const { return owner_.use_count() > 1; }
-    bool can_overwrite() const { return is_contiguous() && !shares_buffer(); }  // no other handle holds it
+    // No other handle holds it, and nobody outside: the memory is the pool's.
+    bool can_overwrite() const { return is_contiguous() && !shares_buffer() && owner_ && owner_->pooled; }
     bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 
   private:
@@ -139,8 +140,8 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     Array(Array&&) noexcept;
     ~Array();
 
-    // Wraps external memory, such as NumPy's, without a copy; `keeper` owns it until the last view is gone. Strides are
-    // in elements and not negative.
+    // Wraps external memory, such as NumPy's, without a copy; `keeper` owns it until the last view is gone. Without a
+    // keeper the caller's memory must outlive the views. Strides are in elements and not negative.
     static Array over(T* elements, const Shape& shape, Strides strides, std::shared_ptr<void> keeper);
 
     operator const ConstArray<T>&() const noexcept { return elements_; }

@@ -100,16 +100,16 @@ bool poison_new_buffers = false;
 bool poison_new_buffers = true;
 #endif
 
-Buffer::Buffer(std::size_t bytes) {
+Buffer::Buffer(std::size_t bytes) : pooled(true) {
     data = take_memory(bytes, capacity);
     if (poison_new_buffers) std::memset(data, 0xFF, capacity);
 }
 
 Buffer::Buffer(void* memory, std::size_t bytes, std::shared_ptr<void> owner)
-    : data(memory), capacity(bytes), keeper(std::move(owner)) {}
+    : data(memory), capacity(bytes), pooled(false), keeper(std::move(owner)) {}
 
 Buffer::~Buffer() {
-    if (keeper) return;
+    if (!pooled) return;
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
     FreeBuffer*& free = p.free[size_class(capacity)];

@@ -13,7 +13,7 @@ namespace inkling {
 // A block of memory that Arrays share. `version` counts writes in place, to tell backward if a saved value changed.
 struct Buffer {
     explicit Buffer(std::size_t bytes);
-    // Wraps external memory; `keeper` owns it, and it never enters the pool.
+    // Wraps external memory, which never enters the pool. `keeper` owns it; null: the caller does.
     Buffer(void* memory, std::size_t bytes, std::shared_ptr<void> keeper);
     ~Buffer();
     Buffer(const Buffer&) = delete;
@@ -22,6 +22,7 @@ struct Buffer {
     void* data = nullptr;
     std::size_t capacity = 0;  // bytes, at least the requested size
     std::atomic<std::uint32_t> version = 0;
+    const bool pooled;
     std::shared_ptr<void> keeper = nullptr;
 };
 

@@ -44,6 +44,33 @@ TEST_CASE("buffer_pool: buffers hold what was asked for, and are handed out agai
     CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
 }
 
+TEST_CASE("buffer_pool: external memory never enters the pool, and ops do not overwrite it", "[engine]") {
+    alignas(64) static double memory[777];
+    std::fill_n(memory, 777, 2.0);
+    const auto nothing = std::shared_ptr<void>(), keeper = std::shared_ptr<void>(memory, [](void*) {});
+    for (const auto& owner : {nothing, keeper}) {
+        const std::size_t cached = pool_statistics().bytes_cached, in_use = pool_statistics().bytes_in_use;
+        const auto outside = [&] { return Array<double>::over(memory, {777}, {1}, owner); };
+        {
+            const Array<double> view = outside();
+            CHECK_FALSE(view.can_overwrite());
+            CHECK_FALSE(Array<double>().can_overwrite());
+            CHECK(Array<double>({3}).can_overwrite());
+        }
+        CHECK(pool_statistics().bytes_cached == cached);
+        CHECK(pool_statistics().bytes_in_use == in_use);
+        CHECK(Array<double>({777}).data() != memory);
+        using D = Tensor<double>;
+        check_equal(exp(D(outside())).value().sliced(0, 0, 1), {std::exp(2.0)});
+        check_equal(mul(D(outside()), D::from(3)).value().sliced(0, 0, 1), {6});
+        const D row = D::ones({777}), one = D::ones({1, 1});
+        add_low_rank(D(outside()).detach(), one[0], one, reshape(row, {777, 1}), 1);
+        const D x(random_array<double>({777}, 1), true);
+        tanh(x).backward(outside());
+        CHECK(std::count(memory, memory + 777, 2.0) == 777);
+    }
+}
+
 TEST_CASE("buffer_pool: a thread keeps its memory, and no other gets the same buffer", "[engine]") {
     void* const first = thread_memory(1000);
     CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
