@@ -1,19 +1,20 @@
 #include "engine/base/profile.h"
 
 #include <chrono>
+#include <utility>
 
 namespace inkling::profile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::map<std::string, Lap> laps;
-Lap current;
-Clock::time_point last;
+thread_local std::map<std::string, Lap> laps;
+thread_local Lap current;
+thread_local Clock::time_point last;
 
 }  // namespace
 
-bool active = false;
+constinit thread_local bool active = false;
 
 void start() {
     laps.clear();
@@ -24,7 +25,7 @@ void start() {
 
 std::map<std::string, Lap> stop() {
     active = false;
-    return std::move(laps);
+    return std::exchange(laps, {});
 }
 
 void end_lap(const char* op, bool backward) {

@@ -1,7 +1,7 @@
 // Profiles ops with a lap timer: every op ends in record(), and every backward in backward(), so the time since the
 // last lap belongs to the op that just ended, and the laps of a step add up to the step.
 //   profile::start();   ... a few steps ...   for (const auto& [op, lap] : profile::stop()) ...
-// For one thread. When off, a call costs one test of a flag.
+// Each thread profiles its own ops. When off, a call costs one test of a flag.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Lap {
     double bytes = 0;  // read and written by loops that are not products
 };
 
-extern bool active;
+extern constinit thread_local bool active;
 
 void start();
 std::map<std::string, Lap> stop();  // by op; backward under "op'"

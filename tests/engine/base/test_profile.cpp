@@ -2,6 +2,7 @@
 #include "engine/base/profile.h"
 
 #include <chrono>
+#include <thread>
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
@@ -29,6 +30,22 @@ TEST_CASE("profile: every op has its laps, products their work, and the laps add
     matmul(a, b);
     profile::start();
     CHECK(profile::stop().empty());  // nothing is left of what ran before
+}
+
+TEST_CASE("profile: each of two threads profiles its own ops", "[engine]") {
+    const auto calls_of = [](int runs) {
+        omp_set_num_threads(1);
+        const Tensor<float> a(random_array<float>({8, 8}, 1), true);
+        profile::start();
+        for (int i = 0; i < runs; ++i) backward(sum(matmul(a, a)));
+        const auto laps = profile::stop();
+        return laps.at("matmul").calls == static_cast<std::uint64_t>(runs) &&
+               laps.at("matmul'").flops == runs * 4.0 * 8 * 8 * 8;
+    };
+    bool right[2] = {};
+    std::thread one([&] { right[0] = calls_of(2000); }), two([&] { right[1] = calls_of(3000); });
+    one.join(), two.join();
+    CHECK((right[0] && right[1]));
 }
 
 TEST_CASE("recompute: large values of norms and activations are made again, small ones kept, with the same bits",
