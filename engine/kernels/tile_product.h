@@ -55,7 +55,8 @@ inline void transpose_into(const T* x, std::ptrdiff_t row, std::size_t n, std::s
             const std::size_t rows = std::min(W, n - j), columns = std::min(W, depth - k);
             for (std::size_t c = 0; c < columns; ++c) {
                 for (std::size_t r = 0; r < rows; ++r) {
-                    to[c * ld + r] = from[static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c)];
+                    const T* const one = from + static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c);
+                    __builtin_memcpy(to + c * ld + r, one, sizeof(T));  // pairs may lie in memory as two numbers
                 }
             }
         }
