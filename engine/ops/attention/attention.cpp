@@ -134,7 +134,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
 
 }  // namespace
 
-Documents::Documents(const IdArray& given) : begins(given.defined() ? IdArray(given.contiguous()) : given) {
+Documents::Documents(const IdArray& given) : begins(given.defined() ? given.clone() : given) {
     if (!begins.defined()) return;
     check(begins.rank() == 2, "attention: where documents begin (B, L) is required, got {}", begins.shape());
     positions = IdArray(begins.shape());
@@ -186,11 +186,14 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
         begins.shape(), q.shape(), k.shape());
     const double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(3))));
     AttentionShape<T> shape{B, H, K, Lq, Lk, q.dim(3), v.dim(3), options, static_cast<T>(scale), {}};
+    // The caller may write to its own before backward.
+    if (begins.defined()) shape.options.documents.begins = begins.clone();
     if (options.mask.defined()) {
         const Shape scores{B, H, Lq, Lk};
         check(broadcasts_to(options.mask.shape(), scores),
               "attention: the mask must broadcast to the scores {}, got {}", scores, options.mask.shape());
-        shape.mask = options.mask.broadcasted(scores);
+        shape.options.mask = options.mask.clone();
+        shape.mask = shape.options.mask.broadcasted(scores);
     }
     std::array<ConstArray<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()),
                                      with_dense_rows(v.value())};

@@ -13,7 +13,7 @@ namespace inkling {
 namespace {
 
 struct Rotation {
-    IdArray positions;  // contiguous; undefined: the rows' own positions
+    IdArray positions;  // a contiguous copy; undefined: the rows' own positions
     RotaryPairs pairs;
 };
 
@@ -89,7 +89,7 @@ Tensor<T> rotate(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& 
     if (positions.defined()) {
         check(x.rank() >= 3 && positions.shape() == Shape{x.dim(0), x.dim(-2)},
               "rotary: positions (B, L) of x (B, ..., L, d) are required, got {} for {}", positions.shape(), x.shape());
-        by.positions = positions.contiguous();
+        by.positions = positions.clone();
         const auto [least, most] = std::minmax_element(by.positions.begin(), by.positions.end());
         check(positions.size() == 0 || *least >= 0, "rotary: positions of at least 0 are required");
         needed = positions.size() == 0 ? 0 : static_cast<std::size_t>(*most) + 1;

@@ -15,7 +15,7 @@ constexpr std::size_t kRows = 32;  // rows per partial sum of dw, for any number
 
 struct Rows {
     std::size_t count, length, width;
-    IdArray positions;  // contiguous; undefined: the rows' own
+    IdArray positions;  // a contiguous copy; undefined: the rows' own
 
     bool has_before(std::size_t r) const {
         return r < count && r % length > 0 && (!positions.defined() || positions.data()[r] > 0);
@@ -73,7 +73,7 @@ Tensor<T> token_shift(const Tensor<T>& x, const Tensor<T>& w, const IdArray& pos
     check(!positions.defined() || positions.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
           "token_shift: positions (..., L) of x (..., L, C) are required, got {} for {}", positions.shape(), x.shape());
     const std::size_t n = x.dim(-1);
-    const Rows rows{n ? x.size() / n : 0, x.dim(-2), n, positions.defined() ? positions.contiguous() : IdArray()};
+    const Rows rows{n ? x.size() / n : 0, x.dim(-2), n, positions.defined() ? positions.clone() : IdArray()};
     const ConstArray<T> in = x.value().contiguous(), share = w.value().contiguous();
     Array<T> y(x.shape());
     add_neighbour(rows, in.data(), share.data(), y.data(), -1, false,

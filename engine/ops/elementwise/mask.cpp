@@ -56,10 +56,11 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
 }  // namespace
 
 template <class T>
-Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
+Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("where", a, b);
-    check(mask.defined(), "where: a mask is required, got an undefined one");
-    const Shape shape = broadcast_shape("where", mask.shape(), broadcast_shape("where", a.shape(), b.shape()));
+    check(given.defined(), "where: a mask is required, got an undefined one");
+    const Shape shape = broadcast_shape("where", given.shape(), broadcast_shape("where", a.shape(), b.shape()));
+    const MaskArray mask = given.clone();  // the caller may write to its own before backward
     detect::allow_infinities();
     return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
                   [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
@@ -74,11 +75,12 @@ Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
 }
 
 template <class T>
-Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& mask, double value) {
+Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& given, double value) {
     check_defined("masked_fill", x);
-    check(mask.defined(), "masked_fill: a mask is required, got an undefined one");
-    check(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(),
-          "masked_fill: the mask must broadcast to the values, got {} for {}", mask.shape(), x.shape());
+    check(given.defined(), "masked_fill: a mask is required, got an undefined one");
+    check(broadcast_shape("masked_fill", x.shape(), given.shape()) == x.shape(),
+          "masked_fill: the mask must broadcast to the values, got {} for {}", given.shape(), x.shape());
+    const MaskArray mask = given.clone();  // the caller may write to its own before backward
     detect::allow_infinities();
     return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
                   [mask](const Array<T>& dy, Gradients<T>& grads) {

@@ -72,7 +72,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     const std::int32_t ignore = options.ignore;
     const double smoothing = options.label_smoothing;
     const ConstArray<T> z = logits.value().contiguous();
-    const IdArray targets = targets_any.contiguous();
+    const IdArray targets = targets_any.clone();  // the caller may write to its own before backward
     const std::size_t width = z.dim(-1), rows = targets.size();
     const std::vector<double>& w = options.weight;
     check(w.empty() || w.size() == width, "cross_entropy: a weight for each of {} classes is required, got {}", width,

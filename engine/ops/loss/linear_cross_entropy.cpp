@@ -80,7 +80,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
         block = columns_at_a_time(rows, V, sizeof(T));
         if (block == V) return two_ops(x, weight, targets_any, ignore, cap);
     }
-    const IdArray targets = targets_any.contiguous();
+    const IdArray targets = targets_any.clone();  // the caller may write to its own before backward
     std::size_t counted = 0;
     for (const std::int32_t t : targets) {
         check(t == ignore || (t >= 0 && static_cast<std::size_t>(t) < V),

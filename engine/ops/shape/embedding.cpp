@@ -15,7 +15,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     check_defined("embedding", weight);
     check(ids_any.defined(), "embedding: ids are required, got an undefined array");
     check(weight.rank() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
-    const IdArray ids = ids_any.contiguous();
+    const IdArray ids = ids_any.clone();  // the caller may write to its own before backward
     const std::size_t rows = weight.dim(0), width = weight.dim(1), n = ids.size();
     for (std::size_t i = 0; i < n; ++i) {
         check(ids.data()[i] >= 0 && static_cast<std::size_t>(ids.data()[i]) < rows,

@@ -17,15 +17,17 @@ namespace inkling {
 namespace {
 
 // An index and its table, both viewed as (outer, n or length, inner) with the axis in the middle. The index may be a
-// broadcast view. All ops of this file loop over an index through each().
+// broadcast view. All ops of this file loop over an index through each(). It is a copy, because the caller may write to
+// its own before backward.
 struct Places {
     ConstArray<std::int32_t> index;
     Shape table, chosen;  // the shapes of the table and of the selection
     std::size_t outer = 1, n, length, inner = 1;
 
-    Places(const char* op, const Shape& x, std::ptrdiff_t axis, const IdArray& ids, bool of_axis)
+    Places(const char* op, const Shape& x, std::ptrdiff_t axis, const IdArray& given, bool of_axis)
         : table(x), chosen(x) {
-        check(ids.defined(), "{}: an index is required, got an undefined array", op);
+        check(given.defined(), "{}: an index is required, got an undefined array", op);
+        const IdArray ids = given.clone();
         const std::size_t k = normalize_axis(op, axis, x.size());
         chosen[k] = n = of_axis ? ids.size() : ids.rank() == x.size() ? ids.shape()[k] : 0;
         length = x[k];
