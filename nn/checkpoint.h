@@ -12,7 +12,8 @@
 
 namespace inkling::nn {
 
-// f must depend only on x, parameters and the generator; it sees the same random numbers both times.
+// f must depend only on x, parameters and the generator; it sees the same random numbers both times. Backward of f is a
+// run of its own: hooks of the parameters in f are called at its end, and again if the graph outside uses them, too.
 template <class T>
 Tensor<T> checkpoint(const std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>& f, const Tensor<T>& x,
                      Generator* random = nullptr);

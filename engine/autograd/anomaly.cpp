@@ -11,14 +11,6 @@
 namespace inkling {
 namespace {
 
-struct Input {
-    double largest;
-    bool infinite;
-    std::string bad;  // the first element of a leaf that is not finite
-};
-
-thread_local std::vector<Input> pending;                             // inputs of the next op to be recorded
-thread_local bool pending_infinities = false;                        // the op may introduce infinities
 thread_local std::unordered_map<std::uint64_t, std::string> places;  // op and region of nodes, by their order
 
 template <class T, class Body>
@@ -43,9 +35,9 @@ std::string place_of(const char* op) {
     return region.empty() ? op : fmt::format("{}: {}", region, op);
 }
 
-std::string at_most(const std::vector<Input>& inputs) {
+std::string at_most(const std::vector<detect::Input>& inputs) {
     std::string text;
-    for (const Input& x : inputs) text += fmt::format("{}{:.3g}", text.empty() ? "" : ", ", x.largest);
+    for (const detect::Input& x : inputs) text += fmt::format("{}{:.3g}", text.empty() ? "" : ", ", x.largest);
     if (inputs.empty()) return "";
     return fmt::format("; its {} at most {}", inputs.size() == 1 ? "input is" : "inputs are", text);
 }
@@ -56,10 +48,7 @@ constinit thread_local int DetectAnomaly::depth = 0;
 constinit thread_local const Region* Region::innermost = nullptr;
 
 DetectAnomaly::~DetectAnomaly() {
-    if (--depth > 0) return;
-    pending.clear();
-    pending_infinities = false;
-    places.clear();
+    if (--depth == 0) places.clear();
 }
 
 std::string Region::text() const { return number_ == kNone ? name_ : fmt::format("{} {}", name_, number_); }
@@ -96,19 +85,18 @@ double largest_magnitude(const ConstArray<T>& values) {
 namespace detect {
 
 template <class T>
-void note_input(const Tensor<T>& x) {
+void note_input(const Tensor<T>& x, std::vector<Input>& inputs) {
     if (!x.defined() || x.packed()) return;
     const bool leaf = x.node() && x.node()->is_leaf();
-    pending.push_back({largest_magnitude(x.value()), contains(x.value(), is_infinite),
-                       leaf ? first_not_finite(x.value()) : std::string()});
+    inputs.push_back({largest_magnitude(x.value()), contains(x.value(), is_infinite),
+                      leaf ? first_not_finite(x.value()) : std::string()});
 }
 
 template <class T>
-void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node) {
-    const std::vector<Input> in = std::move(pending);
-    pending.clear();
+void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& in,
+                 bool infinities) {
     if (node) places[node->order] = Region::path();
-    bool given = std::exchange(pending_infinities, false);
+    bool given = infinities;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (!in[i].bad.empty())
             throw Anomaly(fmt::format("{}: its input {} is not finite already: it is {}", place_of(op), i, in[i].bad));
@@ -118,8 +106,6 @@ void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node
     throw Anomaly(fmt::format("{}: the first value that is not finite is {}{}", place_of(op), first_not_finite(value),
                               at_most(in)));
 }
-
-void allow_infinities() { pending_infinities = DetectAnomaly::active(); }
 
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward) {
@@ -143,11 +129,12 @@ void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<v
 
 }  // namespace detect
 
-#define INKLING_INSTANTIATE(T)                                                            \
-    template std::string first_not_finite(const ConstArray<T>&);                          \
-    template double largest_magnitude(const ConstArray<T>&);                              \
-    template void detect::note_input(const Tensor<T>&);                                   \
-    template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*); \
+#define INKLING_INSTANTIATE(T)                                                           \
+    template std::string first_not_finite(const ConstArray<T>&);                         \
+    template double largest_magnitude(const ConstArray<T>&);                             \
+    template void detect::note_input(const Tensor<T>&, std::vector<detect::Input>&);     \
+    template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*, \
+                                      const std::vector<detect::Input>&, bool);          \
     template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, FunctionRef<void()>);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "engine/base/check.h"
 #include "engine/base/function_ref.h"
@@ -63,14 +64,19 @@ std::string first_not_finite(const ConstArray<T>& values);
 template <class T>
 double largest_magnitude(const ConstArray<T>& values);  // of the finite elements
 
-// inputs() and record() call these while active(): they note the inputs of the next op, allow infinities that the user
-// asked for, and check the op's value. `node` is the op's node, if it has one.
+// inputs() and record() call these while active(): they note the inputs of an op, and check its value. `node` is the
+// op's node, if it has one.
 namespace detect {
+struct Input {
+    double largest;
+    bool infinite;
+    std::string bad;  // the first element of a leaf that is not finite
+};
 template <class T>
-void note_input(const Tensor<T>& x);
-void allow_infinities();
+void note_input(const Tensor<T>& x, std::vector<Input>& inputs);
 template <class T>
-void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node);
+void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& inputs,
+                 bool infinities);
 // Runs a node's backward with dy and, while active(), checks the gradients that it adds.
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward);

@@ -11,7 +11,11 @@ namespace {
 
 template <class T>
 void release(Node<T>& node) {
-    node.output.recompute = nullptr;
+    std::function<ConstArray<T>()> recompute;  // destroyed without the lock
+    if (node.output.recompute) {
+        const SoleWriter<T> writer(node);
+        recompute.swap(node.output.recompute);
+    }
     if (node.output.saves_nothing) return;
     node.released = true;
     node.backward = nullptr;
@@ -29,16 +33,6 @@ void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& 
           what, dy.shape(), y.shape());
 }
 
-// Frees intermediate gradients after backward, even if it throws.
-template <class T>
-struct ForgetGradients {
-    std::vector<NodePtr<T>>& nodes;
-    ~ForgetGradients() {
-        for (const auto& node : nodes)
-            if (node) node->has_grad = false, node->grad = Array<T>();
-    }
-};
-
 // During its lifetime, own nodes replace `ends` in the graph and collect their gradients in a run of backward. Inputs
 // that do not lead to `ends` are left out.
 template <class T>
@@ -49,7 +43,7 @@ class Detour {
             NodePtr<T>& place = places_[end.get()];
             if (!place) place = std::make_shared<Node<T>>("gradients", end->shape);
         }
-        for (const NodePtr<T>& node : graph.nodes) {
+        for (const NodePtr<T>& node : graph.walk.nodes) {
             inputs_.emplace_back(node, node->inputs);
             for (NodePtr<T>& input : node->inputs) {
                 if (!input) continue;
@@ -78,12 +72,11 @@ class Detour {
 template <class T>
 std::vector<Tensor<T>> plain_gradients(const NodePtr<T>& root, Array<T> dy, const std::vector<NodePtr<T>>& ends,
                                        Graph after) {
-    Between<T> graph(root, ends);
-    const ForgetGradients<T> forget{graph.nodes};
+    Between<T> graph(root, ends, Access::change);
     const Detour<T> detour(graph, ends);
     const NodePtr<T> first = detour.at(*root);
     add_gradient(first ? *first : *root, std::move(dy));
-    for (NodePtr<T>& node : graph.nodes) {
+    for (NodePtr<T>& node : graph.walk.nodes) {
         if (std::count(node->inputs.begin(), node->inputs.end(), nullptr) == std::ssize(node->inputs)) continue;
         if (const NodePtr<T> end = detour.at(*node); end && end->has_grad) add_gradient(*node, end->grad);
         if (node->has_grad) {
@@ -132,6 +125,7 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
     check_cotangent("backward", y, dy);
     const auto start = [&] { add_gradient(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1})); };
     if (y.node()->is_leaf()) {
+        refuse_in_hooks(y.node().get());
         {
             const SoleWriter<T> writer(*y.node());
             start();
@@ -139,11 +133,10 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
         if (y.node()->watch) hand_out_leaf(*y.node());
         return;
     }
-    std::vector<NodePtr<T>> nodes = nodes_from(y.node());
-    const ForgetGradients<T> forget{nodes};
-    WatchedLeaves<T> leaves(nodes);
+    Walk<T> walk("backward", y.node(), Access::change);
+    WatchedLeaves<T> leaves(walk.nodes);
     start();
-    for (NodePtr<T>& node : nodes) {
+    for (NodePtr<T>& node : walk.nodes) {
         if (node->has_grad) {
             Array<T> g = std::move(node->grad);
             node->has_grad = false;
@@ -153,7 +146,7 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
         leaves.done(*node);
         if (after == Graph::release) {
             release(*node);
-            node.reset();
+            walk.leave(node);
         }
     }
 }

@@ -3,8 +3,9 @@
 //   backward(y, dy);                     // with a cotangent of y's shape
 // Backward frees each node's saved values as soon as it has used them, unless the graph is kept for another run. Ops
 // that only change the shape save none, so a graph may run backward from several parts of one split, one after the
-// other. Threads may run backward at the same time, each through its own graph. They may share leaves: a leaf's
-// gradient sums the contributions of all threads in the order of their arrival.
+// other. Threads may run backward at the same time, each through its own graph; a run through nodes that another run
+// has throws. They may share leaves: a leaf's gradient sums the contributions of all threads in the order of their
+// arrival.
 #pragma once
 
 #include "engine/autograd/leaf_lock.h"
@@ -26,7 +27,8 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy 
 //   - read dy while it runs; keep a handle to it only by passing it on, dy itself or a view, to add()
 //   - overwrite its elements where dy.can_overwrite(), and pass that memory on to add() once
 //   - leave out inputs that are not wanted(); for each other input it calls exactly one of the following
-// It runs once for each run of the graph, on the thread that called backward(), and must not call backward() itself.
+// It runs once for each run of the graph, on the thread that called backward(). It may run backward through a graph of
+// its own (nn/checkpoint.h) before it writes its first gradient: from then on it may hold locks of leaves.
 template <class T>
 class Gradients {
   public:

@@ -14,6 +14,7 @@ Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::
 // themselves, because a destructor must not allocate.
 template <class T>
 Node<T>::~Node() {
+    delete watch.load();
     NodePtr<T> doomed;
     const auto take = [&doomed](std::vector<NodePtr<T>>& from) {
         for (NodePtr<T>& input : from) {

@@ -30,21 +30,23 @@ struct Node {
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    bool is_leaf() const { return inputs.empty() && !released; }
+    bool is_leaf() const { return !recorded; }
 
     const char* op;
     std::uint64_t order;             // in order of creation: inputs come before outputs
     Shape shape;                     // of the value and the gradient
     std::vector<NodePtr<T>> inputs;  // null for an input that wants no gradient
     Backward backward;
+    bool recorded = false;  // an op made the value; false: a leaf
     bool released = false;  // backward has run, and its saved values are gone
 
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    struct {                                        // for leaves
-        bool keep_place = false;                    // a parameter: its gradient lies in the model's flat buffer
-        std::atomic<const void*> writer = nullptr;  // the holder of its lock (leaf_lock.h)
+    std::atomic<int> runs = 0;                  // run.h: -1: one that changes the node; else the number that read it
+    std::atomic<const void*> holder = nullptr;  // of the lock (leaf_lock.h)
+    struct {
+        bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer
     } leaf;
     struct {                                       // declarations of the op about its output (output.h)
         std::function<ConstArray<T>()> recompute;  // computes the value again
@@ -53,8 +55,8 @@ struct Node {
         bool saves_nothing = false;                // so backward may run again after the graph was released
         bool partial = false;                      // several nodes fill in parts of the gradient
     } output;
-    std::unique_ptr<Watch<T>> watch;  // requests for the gradient (watch.h), or null
-    NodePtr<T> next_doomed;           // while a graph is destroyed
+    std::atomic<Watch<T>*> watch = nullptr;  // requests for the gradient (watch.h), or null; owned
+    NodePtr<T> next_doomed;                  // while a graph is destroyed
 };
 
 // node.grad += g, which must not be written to afterwards.

@@ -3,6 +3,7 @@
 //   const auto again = recomputation(x);                    // in linear; null if x must be saved
 #pragma once
 
+#include "engine/autograd/leaf_lock.h"
 #include "engine/autograd/tensor.h"
 
 namespace inkling {
@@ -19,7 +20,9 @@ void can_recompute(const Tensor<T>& y, const F& f) {
 // A function that recomputes x; null if the op that made x cannot.
 template <class T>
 std::function<ConstArray<T>()> recomputation(const Tensor<T>& x) {
-    return x.requires_grad() ? x.node()->output.recompute : nullptr;
+    if (!x.requires_grad() || x.node()->is_leaf()) return nullptr;
+    const SoleWriter<T> writer(*x.node());  // another thread may release the graph
+    return x.node()->output.recompute;
 }
 
 // The backward of y saves no values, so it may run again after the graph was released.

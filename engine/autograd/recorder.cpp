@@ -73,14 +73,14 @@ void Recorder<T>::add(const Node<T>& to, const Tensor<T>& g) {
 template <class T>
 std::vector<Tensor<T>> recorded_gradients(const NodePtr<T>& root, const Tensor<T>& dy,
                                           const std::vector<NodePtr<T>>& ends, Ends at_ends) {
-    const Between<T> graph(root, ends);
+    const Between<T> graph(root, ends, Access::read);
     Recorder<T> recorder{graph.wanted};
     recorder.add(*root, dy);
-    for (const NodePtr<T>& node : graph.nodes) {
+    for (const NodePtr<T>& node : graph.walk.nodes) {
         if (at_ends == Ends::stop && std::find(ends.begin(), ends.end(), node) != ends.end()) continue;
         const auto sum = recorder.sums.find(node.get());
         if (sum == recorder.sums.end() || !graph.leads_on(*node)) continue;
-        check(!node->watch || node->watch->hooks.empty(),
+        check(!has_hooks(*node),
               "gradients: '{}' has a hook of on_grad(), which writes to an array: it leaves no graph", node->op);
         recorder.node = node;
         recorder.dy = sum->second;
@@ -88,8 +88,7 @@ std::vector<Tensor<T>> recorded_gradients(const NodePtr<T>& root, const Tensor<T
         const ConstArray<T>& dy_value = recorder.dy.value();
         const auto array = Array<T>::over(const_cast<T*>(dy_value.data()), dy_value.shape(), dy_value.strides(),
                                           std::make_shared<ConstArray<T>>(dy_value));
-        const Array<T> shared = array;  // prevents overwriting
-        run(*node, shared, &recorder);
+        run(*node, array, &recorder);
     }
     std::vector<Tensor<T>> found;
     for (const NodePtr<T>& end : ends) {

@@ -9,27 +9,82 @@
 
 namespace inkling {
 
+// What a run does with the nodes of a graph: it sums gradients in them and may release them, or it only reads.
+enum class Access { change, read };
+
 // All nodes that `root` depends on, except leaves and nodes older than `oldest`; outputs first. Nodes are numbered in
-// order of creation, which is a topological order. A node that several others need leaves the queue several times in a
-// row.
+// order of creation, which is a topological order. The nodes belong to this run as long as it lives: runs that read may
+// share them, and a run that must wait for another throws.
 template <class T>
-std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root, std::uint64_t oldest = 0) {
-    const auto before = [](const NodePtr<T>& a, const NodePtr<T>& b) { return a->order < b->order; };
-    std::priority_queue<NodePtr<T>, std::vector<NodePtr<T>>, decltype(before)> next(before, {root});
-    std::vector<NodePtr<T>> nodes;
-    for (; !next.empty(); next.pop()) {
-        const NodePtr<T> node = next.top();
-        if (!nodes.empty() && node == nodes.back()) continue;
-        check(!node->released,
-              "backward: the graph behind '{}' was already run and released: keep it in the run before, with "
-              "Graph::keep (Python: keep_graph=True)",
-              node->op);
-        for (const NodePtr<T>& input : node->inputs)
-            if (input && !input->is_leaf() && input->order >= oldest) next.push(input);
-        nodes.push_back(node);
+class Walk {
+  public:
+    Walk(const char* what, const NodePtr<T>& root, Access access, std::uint64_t oldest = 0)
+        : what_(what), access_(access) {
+        if (root->is_leaf()) return;
+        try {
+            collect(root, oldest);
+        } catch (...) {
+            leave_all();
+            throw;
+        }
     }
-    return nodes;
-}
+    ~Walk() { leave_all(); }
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+
+    std::vector<NodePtr<T>> nodes;
+
+    // Gives a node back, without the gradient that an exception may have left.
+    void leave(NodePtr<T>& node) {
+        if (access_ == Access::read) {
+            node->runs.fetch_sub(1, std::memory_order_release);
+        } else {
+            if (node->has_grad) node->has_grad = false, node->grad = Array<T>();
+            node->runs.store(0, std::memory_order_release);
+        }
+        node.reset();
+    }
+
+  private:
+    // A node that several others need leaves the queue several times in a row.
+    void collect(const NodePtr<T>& root, std::uint64_t oldest) {
+        const auto before = [](const NodePtr<T>& a, const NodePtr<T>& b) { return a->order < b->order; };
+        std::priority_queue<NodePtr<T>, std::vector<NodePtr<T>>, decltype(before)> next(before, {root});
+        for (; !next.empty(); next.pop()) {
+            const NodePtr<T> node = next.top();
+            if (!nodes.empty() && node == nodes.back()) continue;
+            nodes.emplace_back();
+            enter(*node);
+            nodes.back() = node;
+            check(!node->released,
+                  "{}: the graph behind '{}' was already run and released: keep it in the run before, with "
+                  "Graph::keep (Python: keep_graph=True)",
+                  what_, node->op);
+            for (const NodePtr<T>& input : node->inputs)
+                if (input && !input->is_leaf() && input->order >= oldest) next.push(input);
+        }
+    }
+    void enter(Node<T>& node) {
+        int runs = 0;
+        const auto taken = [&] {
+            const int then = access_ == Access::read ? runs + 1 : -1;
+            return node.runs.compare_exchange_weak(runs, then, std::memory_order_acquire);
+        };
+        while (!taken()) {
+            check(runs == 0 || (access_ == Access::read && runs > 0),
+                  "{}: the graph behind '{}' is being run now, by another thread or by the caller of a hook: let one "
+                  "run end before the next begins, or give each thread a graph of its own",
+                  what_, node.op);
+        }
+    }
+    void leave_all() {
+        for (NodePtr<T>& node : nodes)
+            if (node) leave(node);
+    }
+
+    const char* const what_;
+    const Access access_;
+};
 
 // Runs a node's backward. A recorder collects the gradients as tensors.
 template <class T>
@@ -53,19 +108,25 @@ void run(Node<T>& node, const Array<T>& dy, Recorder<T>* recorder = nullptr) {
 // The graph between a root and the ends with requested gradients.
 template <class T>
 struct Between {
-    std::vector<NodePtr<T>> nodes;              // outputs first
+    Walk<T> walk;
     std::unordered_set<const Node<T>*> wanted;  // the ends, and the nodes that lead to them
 
-    Between(const NodePtr<T>& root, const std::vector<NodePtr<T>>& ends) {
-        std::uint64_t oldest = root->order;
-        for (const NodePtr<T>& end : ends) oldest = std::min(oldest, end->order), wanted.insert(end.get());
-        if (!root->is_leaf()) nodes = nodes_from(root, oldest);
-        for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+    Between(const NodePtr<T>& root, const std::vector<NodePtr<T>>& ends, Access access)
+        : walk("backward", root, access, oldest_of(root, ends)) {
+        for (const NodePtr<T>& end : ends) wanted.insert(end.get());
+        for (auto node = walk.nodes.rbegin(); node != walk.nodes.rend(); ++node)
             if (leads_on(**node)) wanted.insert(node->get());
     }
     bool leads_on(const Node<T>& node) const {
         return std::any_of(node.inputs.begin(), node.inputs.end(),
                            [&](const auto& input) { return input && wanted.contains(input.get()); });
+    }
+
+  private:
+    static std::uint64_t oldest_of(const NodePtr<T>& root, const std::vector<NodePtr<T>>& ends) {
+        std::uint64_t oldest = root->order;
+        for (const NodePtr<T>& end : ends) oldest = std::min(oldest, end->order);
+        return oldest;
     }
 };
 

@@ -69,12 +69,20 @@ T Tensor<T>::item() const {
 
 template <class T>
 Array<T> Tensor<T>::grad() const {
+    const Array<T> kept = grad_if_any();
+    return kept.defined() ? kept : Array<T>(shape(), T{0});
+}
+
+template <class T>
+Array<T> Tensor<T>::grad_if_any() const {
     check(requires_grad(), "grad: no gradient was asked for; make the tensor with requires_grad = true");
-    if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>(shape(), T{0});
-    check(node_->watch && node_->watch->retain,
+    const SoleWriter<T> writer(*node_);
+    if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>();
+    const Watch<T>* const watch = node_->watch;
+    check(watch && watch->requests.retain,
           "grad: the gradient of an intermediate, here of '{}', is not kept: call retain_grad() before backward",
           node_->op);
-    return node_->watch->retained.defined() ? node_->watch->retained : Array<T>(shape(), T{0});
+    return watch->retained;
 }
 
 template <class T>
@@ -83,31 +91,35 @@ void Tensor<T>::backward(const ConstArray<T>& dy, Graph after) const {
 }
 
 template <class T>
-Watch<T>& Tensor<T>::watch(const char* what) const {
+void Tensor<T>::request(const char* what, FunctionRef<void(Requests<T>&)> add) const {
     check(requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
-    if (!node_->watch) node_->watch = std::make_unique<Watch<T>>();
-    return *node_->watch;
+    const SoleWriter<T> writer(*node_);
+    if (!node_->watch) node_->watch = new Watch<T>;
+    add(node_->watch.load()->requests);
 }
 
 template <class T>
 void Tensor<T>::retain_grad() const {
-    if (!node_ || !node_->is_leaf()) watch("retain_grad").retain = true;
+    if (node_ && node_->is_leaf()) return;
+    request("retain_grad", [](Requests<T>& all) { all.retain = true; });
 }
 
 template <class T>
 void Tensor<T>::on_grad(std::function<void(Array<T>& dy)> f) const {
-    watch("on_grad").hooks.push_back(std::move(f));
+    request("on_grad", [&](Requests<T>& all) { all.hooks.push_back(std::move(f)); });
 }
 
 template <class T>
 void Tensor<T>::on_grad_ready(std::function<void()> f) const {
-    watch("on_grad_ready").notices.push_back(std::move(f));
+    request("on_grad_ready", [&](Requests<T>& all) { all.notices.push_back(std::move(f)); });
 }
 
 template <class T>
 void Tensor<T>::zero_grad() {
     if (!node_) return;
-    if (node_->watch) node_->watch->retained = Array<T>();
+    const SoleWriter<T> writer(*node_);
+    if (Watch<T>* const watch = node_->watch) watch->retained = Array<T>();
+    if (!node_->is_leaf()) return;
     node_->has_grad = false;
     if (!node_->leaf.keep_place) node_->grad = Array<T>();
 }
@@ -131,16 +143,17 @@ const ConstArray<T>& Saved<T>::get() const {
 }
 
 template <class T>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in,
                  typename Node<std::type_identity_t<T>>::Backward backward) {
     profile::lap(op);
     bool wanted = false;
-    for (const auto& node : input_nodes) wanted = wanted || node;
+    for (const auto& node : in.nodes) wanted = wanted || node;
     wanted = wanted && !NoGrad::active();
     auto node = wanted ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
-    if (DetectAnomaly::active()) detect::check_value(op, value, node.get());
+    if (DetectAnomaly::active()) detect::check_value(op, value, node.get(), in.seen, in.infinities);
     if (!wanted) return Tensor<T>(std::move(value));
-    node->inputs = std::move(input_nodes);
+    node->recorded = true;
+    node->inputs = std::move(in.nodes);
     node->backward = std::move(backward);
     return Tensor<T>(std::move(value), std::move(node));
 }
@@ -155,7 +168,7 @@ template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
 template class Saved<std::int32_t>;
-template Tensor<float> record(const char*, ConstArray<float>, std::vector<NodePtr<float>>, Node<float>::Backward);
-template Tensor<double> record(const char*, ConstArray<double>, std::vector<NodePtr<double>>, Node<double>::Backward);
+template Tensor<float> record(const char*, ConstArray<float>, OpInputs<float>, Node<float>::Backward);
+template Tensor<double> record(const char*, ConstArray<double>, OpInputs<double>, Node<double>::Backward);
 
 }  // namespace inkling

@@ -19,12 +19,15 @@
 #include "engine/array/array.h"
 #include "engine/autograd/anomaly.h"
 #include "engine/autograd/node.h"
+#include "engine/base/function_ref.h"
 #include "engine/base/profile.h"
 
 namespace inkling {
 
 class PackedMatrix;
 struct RandomKey;
+template <class T>
+struct Requests;
 
 enum class Graph { release, keep };  // the graph after backward
 
@@ -93,6 +96,7 @@ class Tensor {
     // The gradient of a leaf, or after retain_grad(); zeros if nothing was accumulated. Throws if no gradient is
     // wanted, or if it was not kept.
     Array<T> grad() const;
+    Array<T> grad_if_any() const;  // the same, but undefined if nothing was accumulated
     void zero_grad();
 
     // Adds d this / d leaf to every leaf's grad(): see engine/autograd/backward.h.
@@ -113,7 +117,7 @@ class Tensor {
 
   private:
     [[noreturn]] void refuse_packed() const;
-    Watch<T>& watch(const char* what) const;
+    void request(const char* what, FunctionRef<void(Requests<T>&)> add) const;
 
     ConstArray<T> value_;
     NodePtr<T> node_;
@@ -190,19 +194,35 @@ class EnableGrad {
     int around_;
 };
 
-template <class T, class... Tensors>
-std::vector<NodePtr<T>> inputs(const Tensor<T>& first, const Tensors&... others) {
-    if (DetectAnomaly::active()) detect::note_input(first), (detect::note_input(others), ...);
+// The inputs of an op, for record().
+template <class T>
+struct OpInputs {
     std::vector<NodePtr<T>> nodes;
-    nodes.reserve(1 + sizeof...(others));
-    nodes.push_back(first.node());
-    (nodes.push_back(others.node()), ...);
-    return nodes;
+    std::vector<detect::Input> seen;  // while anomalies are looked for
+    bool infinities = false;          // the op may introduce infinities, because the user asks for them
+
+    void add(const Tensor<T>& x) {
+        nodes.push_back(x.node());
+        if (DetectAnomaly::active()) detect::note_input(x, seen);
+    }
+};
+
+template <class T, class... Tensors>
+OpInputs<T> inputs(const Tensor<T>& first, const Tensors&... others) {
+    OpInputs<T> all;
+    all.nodes.reserve(1 + sizeof...(others));
+    all.add(first), (all.add(others), ...);
+    return all;
+}
+template <class T>
+OpInputs<T> with_infinities(OpInputs<T> all) {
+    all.infinities = true;
+    return all;
 }
 
 // Every op ends here. Makes the output, with a node if any input wants a gradient; otherwise drops `backward`.
 template <class T>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in,
                  typename Node<std::type_identity_t<T>>::Backward backward);
 
 extern template class Tensor<float>;

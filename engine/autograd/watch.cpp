@@ -4,39 +4,78 @@
 
 namespace inkling {
 
+constinit thread_local const InHooks* InHooks::innermost = nullptr;
+
+bool InHooks::of(const void* leaf) {
+    const InHooks* in = innermost;
+    while (in && in->leaf_ != leaf) in = in->outer_;
+    return in != nullptr;
+}
+
+namespace {
+
+// A copy of the requests, which hooks and other threads may add to meanwhile.
+template <class T>
+Requests<T> requests_of(Node<T>& node) {
+    const SoleWriter<T> writer(node);
+    return node.watch.load()->requests;
+}
+
+template <class T>
+void check_hooked(const Node<T>& node, const Array<T>& dy) {
+    check(dy.shape() == node.shape, "on_grad: the gradient of '{}' must keep its shape {}, got {}", node.op, node.shape,
+          dy.shape());
+}
+
+}  // namespace
+
 // Hooks may write to dy, so nothing else may hold its memory.
 template <class T>
 void hand_out(Node<T>& node, Array<T>& dy) {
-    Watch<T>& watch = *node.watch;
-    for (const auto& hook : watch.hooks) {
+    const Requests<T> requests = requests_of(node);
+    for (const auto& hook : requests.hooks) {
         if (dy.shares_buffer()) dy = dy.clone();
         hook(dy);
-        check(dy.shape() == node.shape, "on_grad: the gradient of '{}' must keep its shape {}, got {}", node.op,
-              node.shape, dy.shape());
+        check_hooked(node, dy);
     }
-    for (const auto& ready : watch.notices) ready();
-    if (!watch.retain) return;
+    for (const auto& ready : requests.notices) ready();
+    if (!requests.retain) return;
     Array<T> sum = dy.clone();
-    if (watch.retained.defined()) add_into(sum, watch.retained);
-    watch.retained = std::move(sum);
+    const SoleWriter<T> writer(node);
+    Array<T>& retained = node.watch.load()->retained;
+    if (retained.defined()) add_into(sum, retained);
+    retained = std::move(sum);
 }
 
 template <class T>
 void hand_out_leaf(Node<T>& leaf) {
+    const Requests<T> requests = requests_of(leaf);
     const SoleWriter<T> writer(leaf);
     if (!leaf.has_grad) return;
-    for (const auto& hook : leaf.watch->hooks) {
+    const InHooks in(&leaf);
+    for (const auto& hook : requests.hooks) {
         Array<T> dy = leaf.grad.clone();
         hook(dy);
-        check(dy.shape() == leaf.shape, "on_grad: the gradient of '{}' must keep its shape {}, got {}", leaf.op,
-              leaf.shape, dy.shape());
+        check_hooked(leaf, dy);
+        if (!leaf.has_grad) continue;  // the hook zeroed it
         if (leaf.leaf.keep_place) {
             copy_into(leaf.grad, dy);
         } else {
             leaf.grad = dy;
         }
     }
-    for (const auto& ready : leaf.watch->notices) ready();
+    for (const auto& ready : requests.notices) ready();
+}
+
+template <class T>
+bool has_hooks(Node<T>& node) {
+    return node.watch && !requests_of(node).hooks.empty();
+}
+
+void refuse_in_hooks(const void* leaf) {
+    check(!InHooks::of(leaf),
+          "backward: a hook of a leaf runs backward through that leaf, whose gradient it is about to change: run it "
+          "after backward, or take gradients(), which add to no leaf");
 }
 
 template <class T>
@@ -45,6 +84,7 @@ WatchedLeaves<T>::WatchedLeaves(const std::vector<NodePtr<T>>& nodes) {
         for (const auto& input : node->inputs)
             if (input && input->is_leaf() && input->watch) ++open_[input.get()];
     }
+    for (const auto& [leaf, count] : open_) refuse_in_hooks(leaf);
 }
 
 template <class T>
@@ -59,6 +99,7 @@ void WatchedLeaves<T>::done(const Node<T>& node) {
 #define INKLING_INSTANTIATE(T)                   \
     template void hand_out(Node<T>&, Array<T>&); \
     template void hand_out_leaf(Node<T>&);       \
+    template bool has_hooks(Node<T>&);           \
     template class WatchedLeaves<T>;
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

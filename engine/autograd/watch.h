@@ -8,19 +8,27 @@
 namespace inkling {
 
 template <class T>
-struct Watch {
+struct Requests {
     std::vector<std::function<void(Array<T>& dy)>> hooks;
     std::vector<std::function<void()>> notices;
     bool retain = false;
+};
+
+template <class T>
+struct Watch {  // under the node's lock (leaf_lock.h)
+    Requests<T> requests;
     Array<T> retained;  // the sum since zero_grad(); undefined before the first
 };
 
 // Calls the hooks of a watched node, which may change dy, its complete gradient.
 template <class T>
 void hand_out(Node<T>& node, Array<T>& dy);
-// The same for a watched leaf, with its own gradient, to which other threads may add.
+// The same for a watched leaf, with its own gradient, to which other threads may add afterwards.
 template <class T>
 void hand_out_leaf(Node<T>& leaf);
+template <class T>
+bool has_hooks(Node<T>& node);           // of on_grad()
+void refuse_in_hooks(const void* leaf);  // throws if the leaf's hooks are running on this thread
 
 // The watched leaves of a graph. A leaf's gradient is complete when the last node that adds to it is done.
 template <class T>

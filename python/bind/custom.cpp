@@ -20,11 +20,11 @@ Array<T> copy_of(nb::handle array, const char* op) {
 // Records an op with this value; its backward(dy) returns a gradient or None for each input.
 template <class T>
 AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyTensor>& all, nb::callable backward) {
-    std::vector<NodePtr<T>> nodes;
+    OpInputs<T> nodes;
     std::vector<Saved<T>> in;
     for (const AnyTensor& x : all) {
         const Tensor<T>& t = x.as<T>(op);
-        nodes.push_back(inputs(t)[0]);
+        nodes.add(t);
         in.emplace_back(t);
     }
     return AnyTensor(record<T>(

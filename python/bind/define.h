@@ -65,7 +65,7 @@ struct Argument {
 };
 template <>
 struct Argument<Tensor<float>> {
-    using Python = const AnyTensor&;
+    using Python = AnyTensor;  // a copy: another thread may assign to the variable
     static std::optional<DType> dtype(const AnyTensor& x) { return x.dtype(); }
     template <class T>
     static const Tensor<T>& get(const char* op, const AnyTensor& x) {

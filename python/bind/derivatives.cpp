@@ -16,7 +16,7 @@ auto called(const nb::callable& f, const char* what) {
 void bind_derivatives(nb::module_& m) {
     m.def(
         "_gradients",
-        [](const AnyTensor& y, const std::vector<AnyTensor>& x, const std::optional<AnyTensor>& dy, bool create_graph,
+        [](AnyTensor y, const std::vector<AnyTensor>& x, const std::optional<AnyTensor>& dy, bool create_graph,
            bool keep_graph) {
             const nb::gil_scoped_release others_run;
             return visit(y, [&]<class T>(const Tensor<T>& t) {

@@ -46,7 +46,10 @@ void bind_module(nb::module_& m) {
         "train", [](const AnyModule& module, bool on) { visit(module, [&](auto& l) { l.train(on); }); }, "on"_a = true,
         "Dropout is active only in training mode, the mode of a new layer.");
     c.def("eval", [](const AnyModule& module) { visit(module, [](auto& l) { l.eval(); }); });
-    c.def("zero_grad", [](const AnyModule& module) { visit(module, [](auto& l) { l.zero_grad(); }); });
+    c.def("zero_grad", [](const AnyModule& module) {
+        const nb::gil_scoped_release others_run;
+        visit(module, [](auto& l) { l.zero_grad(); });
+    });
     c.def(
         "freeze",
         [](const AnyModule& module, std::optional<std::function<bool(const std::string&)>> which) {

@@ -4,10 +4,11 @@
 namespace inkling::python {
 namespace {
 
-// The other operand may be a number or an array, which becomes a constant of the tensor's dtype.
+// The other operand may be a number or an array, which becomes a constant of the tensor's dtype. Operands are copies,
+// because another thread may assign to the variable.
 template <class F>
 void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* reflected, const F& f) {
-    const auto with_array = [f](const AnyTensor& a, const ArrayLike& b, bool turned) {
+    const auto with_array = [f](AnyTensor a, const ArrayLike& b, bool turned) {
         const AnyTensor other = tensor_over(b, a.dtype(), false);
         const nb::gil_scoped_release others_run;
         return visit(a, [&]<class T>(const Tensor<T>& x) {
@@ -15,29 +16,29 @@ void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* ref
             return AnyTensor(turned ? f(y, x) : f(x, y));
         });
     };
-    const auto number = [f](const AnyTensor& a, double b) {
+    const auto number = [f](AnyTensor a, double b) {
         const nb::gil_scoped_release others_run;
         return visit(a, [&](const auto& x) { return AnyTensor(f(x, b)); });
     };
-    const auto number_first = [f](const AnyTensor& a, double b) {
+    const auto number_first = [f](AnyTensor a, double b) {
         const nb::gil_scoped_release others_run;
         return visit(a, [&](const auto& x) { return AnyTensor(f(b, x)); });
     };
     const std::string op = name;
     c.def(
         name,
-        [f, op](const AnyTensor& a, const AnyTensor& b) {
+        [f, op](AnyTensor a, AnyTensor b) {
             const nb::gil_scoped_release others_run;
             return visit(a, [&]<class T>(const Tensor<T>& x) { return AnyTensor(f(x, b.as<T>(op.c_str()))); });
         },
         nb::is_operator());
     c.def(name, number, nb::is_operator());
     c.def(
-        name, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, false); },
+        name, [with_array](AnyTensor a, const ArrayLike& b) { return with_array(std::move(a), b, false); },
         nb::is_operator());
     c.def(reflected, number_first, nb::is_operator());
     c.def(
-        reflected, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, true); },
+        reflected, [with_array](AnyTensor a, const ArrayLike& b) { return with_array(std::move(a), b, true); },
         nb::is_operator());
 }
 

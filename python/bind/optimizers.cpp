@@ -3,6 +3,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include <cmath>
+#include <mutex>
 
 #include "python/bind/bind.h"
 #include "train/optimizers/adamw.h"
@@ -21,7 +22,7 @@ namespace {
 using Parameters = std::vector<AnyTensor>;
 
 bool has_gradient(const AnyTensor& x) {
-    return visit(x, [](auto& t) { return t.node() && t.node()->has_grad; });
+    return visit(x, [](auto& t) { return t.node() && t.node()->is_leaf() && t.grad_if_any().defined(); });
 }
 
 // An optimizer of tensors that keep their memory: a step copies those with a gradient into its own flat buffer and
@@ -55,6 +56,7 @@ class OptimizerOver : public AnyOptimizer {
     }
 
     void step(const Parameters& parameters, double learning_rate) override {
+        const std::lock_guard one_at_a_time(stepping_);
         check(parameters.size() == shapes_.size(), "step: the group was made for {} parameters, got {}", shapes_.size(),
               parameters.size());
         Array<T>& values = copies_.flat.values();
@@ -62,11 +64,12 @@ class OptimizerOver : public AnyOptimizer {
             const Tensor<T>& p = parameters[i].as<T>("step");
             check(p.shape() == shape, "step: parameter {} was made with shape {}, got {}", i, shape, p.shape());
             Node<T>& copy = *entry.parameter.node();
-            copy.has_grad = has_gradient(parameters[i]);
+            const Array<T> given = has_gradient(parameters[i]) ? p.grad_if_any() : Array<T>();
+            copy.has_grad = given.defined();
             if (!copy.has_grad) return;
             Array<T> value = place(values, entry, shape), gradient = copy.grad.reshaped(shape);
             copy_into(value, p.value());
-            copy_into(gradient, p.node()->grad);
+            copy_into(gradient, given);
         });
         optimizer_->step(learning_rate);
         each([&](std::size_t i, const Shape& shape, const Entry& entry) {
@@ -130,6 +133,7 @@ class OptimizerOver : public AnyOptimizer {
         List module;
         nn::FlatParameters<T> flat;
     } copies_;
+    std::mutex stepping_;
     std::unique_ptr<train::Optimizer<T>> optimizer_;
 };
 
@@ -143,6 +147,7 @@ std::unique_ptr<AnyOptimizer> optimizer_over(const Parameters& parameters, const
 }
 
 double clip_grad_norm(Parameters parameters, double max_norm) {
+    const nb::gil_scoped_release others_run;
     std::erase_if(parameters, [](const AnyTensor& p) { return !has_gradient(p); });
     double squares = 0;
     for (const AnyTensor& p : parameters) {

@@ -136,20 +136,25 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def_prop_ro(
         "grad",
         [](const AnyTensor& x) {
-            return visit(x, []<class T>(const Tensor<T>& t) -> std::optional<NumpyArray> {
-                const auto& node = t.node();
-                if (!node || (node->is_leaf() && !node->has_grad)) return std::nullopt;
-                const Array<T> kept = t.grad();  // refuses an intermediate whose gradient is not kept
-                if (!node->is_leaf() && !node->watch->retained.defined()) return std::nullopt;
-                return numpy_view<T>(kept, true);
+            const auto wait = [](const auto& t) {  // another thread may be about to write to it
+                const nb::gil_scoped_release others_run;
+                return t.grad_if_any();
+            };
+            return visit(x, [&]<class T>(const Tensor<T>& t) -> std::optional<NumpyArray> {
+                const Array<T> g = t.requires_grad() ? wait(Tensor<T>(t)) : Array<T>();
+                if (!g.defined()) return std::nullopt;
+                return numpy_view<T>(g, true);
             });
         },
         "The gradient, summed over every backward() since zero_grad(), as a NumPy array; None if no backward() reached "
         "the tensor. Leaves and tensors with retain_grad() have it.");
-    c.def("zero_grad", [](AnyTensor& x) { std::visit([](auto& t) { t.zero_grad(); }, x.tensor); });
+    c.def("zero_grad", [](AnyTensor x) {
+        const nb::gil_scoped_release others_run;
+        std::visit([](auto& t) { t.zero_grad(); }, x.tensor);
+    });
     c.def(
         "backward",
-        [](const AnyTensor& x, const std::optional<AnyTensor>& dy, bool keep_graph) {
+        [](AnyTensor x, std::optional<AnyTensor> dy, bool keep_graph) {  // copies: threads may assign to x
             const nb::gil_scoped_release others_run;
             visit(x, [&]<class T>(const Tensor<T>& t) {
                 t.backward(dy ? dy->template as<T>("backward").value() : ConstArray<T>(),
@@ -159,13 +164,18 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "dy"_a = nb::none(), "keep_graph"_a = false,
         "Adds d self / d leaf, times dy of self's shape, to every leaf's grad.");
     c.def(
-        "retain_grad", [](const AnyTensor& x) { visit(x, [](auto& t) { t.retain_grad(); }); },
+        "retain_grad",
+        [](AnyTensor x) {
+            const nb::gil_scoped_release others_run;
+            visit(x, [](auto& t) { t.retain_grad(); });
+        },
         "Keeps the gradient of an intermediate tensor in grad.");
     c.def(
         "on_grad",
-        [](const AnyTensor& x, nb::callable f) {
-            visit(x, [&]<class T>(const Tensor<T>& t) {
-                t.on_grad([kept = keeper_of(f)](Array<T>& dy) {
+        [](AnyTensor x, nb::callable f) {
+            visit(x, [kept = keeper_of(f)]<class T>(const Tensor<T>& t) {
+                const nb::gil_scoped_release others_run;
+                t.on_grad([kept](Array<T>& dy) {
                     const nb::gil_scoped_acquire interpreter;
                     const nb::object changed = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy, true));
                     if (!changed.is_none())

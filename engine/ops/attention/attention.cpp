@@ -47,8 +47,7 @@ Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
 }
 
 template <class Operands, class T>
-Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& given,
-              std::vector<NodePtr<T>> nodes) {
+Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& given, OpInputs<T> nodes) {
     using E = typename Operands::Element;
     using Kept = typename Operands::Kept;
     constexpr std::size_t pack = Operands::kPack;

@@ -61,8 +61,7 @@ Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) 
     check(given.defined(), "where: a mask is required, got an undefined one");
     const Shape shape = broadcast_shape("where", given.shape(), broadcast_shape("where", a.shape(), b.shape()));
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
-    detect::allow_infinities();
-    return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
+    return record("where", choose<T>(shape, mask, a.value(), b.value()), with_infinities(inputs(a, b)),
                   [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.recorded()) {
                           grads.add(0, sum_to(where(mask, grads.dy(), 0), sa));
@@ -81,9 +80,8 @@ Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& given, double value) 
     check(broadcast_shape("masked_fill", x.shape(), given.shape()) == x.shape(),
           "masked_fill: the mask must broadcast to the values, got {} for {}", given.shape(), x.shape());
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
-    detect::allow_infinities();
-    return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
-                  [mask](const Array<T>& dy, Gradients<T>& grads) {
+    return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()),
+                  with_infinities(inputs(x)), [mask](const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.recorded()) return grads.add(0, where(mask, 0, grads.dy()));
                       grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));
                   });

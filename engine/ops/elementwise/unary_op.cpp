@@ -89,8 +89,8 @@ template <class T>
 Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient) {
     check_defined(op, x);
     if (!x.requires_grad() || NoGrad::active()) {
-        if (DetectAnomaly::active()) detect::note_input(x);
-        return record<T>(op, map_given(std::move(x), value), {}, nullptr);
+        auto in = inputs(x);
+        return record(op, map_given(std::move(x), value), std::move(in), nullptr);
     }
     Operand<T> saved;
     if (saves == Saves::rounded_input && x.size() * sizeof(T) >= kWorthRecomputing) {

@@ -14,7 +14,7 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
     const std::size_t k = normalize_axis("concatenate", axis, parts[0].rank());
     Shape shape = parts[0].shape();
     shape[k] = 0;
-    std::vector<NodePtr<T>> nodes;
+    OpInputs<T> in;
     std::vector<std::size_t> ends;
     for (const auto& part : parts) {
         Shape expected = shape;
@@ -23,8 +23,7 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
               parts[0].shape(), part.shape());
         shape[k] += part.shape()[k];
         ends.push_back(shape[k]);
-        nodes.push_back(part.node());
-        if (DetectAnomaly::active()) detect::note_input(part);
+        in.add(part);
     }
     Array<T> y(shape);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -39,7 +38,7 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
                              : grads.add(i, dy.sliced(axis, begin, ends[i]));
         }
     };
-    return saves_nothing(record("concatenate", std::move(y), std::move(nodes), cut));
+    return saves_nothing(record("concatenate", std::move(y), std::move(in), cut));
 }
 
 template <class T>

@@ -110,6 +110,15 @@ TEST_CASE("anomaly: regions name the part of a model, backward too, and recomput
     CHECK(Region::path() == "");
 }
 
+TEST_CASE("anomaly: an op that fails leaves nothing behind for the next", "[engine]") {
+    const auto nan = Tensor<float>::from({1, std::numeric_limits<float>::quiet_NaN()}, true);
+    const auto fine = Tensor<float>::from({1000, 1}, true);
+    const DetectAnomaly detect;
+    CHECK_THROWS(concatenate<float>({nan, Tensor<float>::ones({2, 2})}, 0));  // seen, and then refused
+    const std::string message = anomaly_of([&] { exp(fine); });  // not the fault of an input that it does not have
+    CHECK(message == "exp: the first value that is not finite is inf at (0,) of (2,); its input is at most 1e+03");
+}
+
 TEST_CASE("anomaly: only while one lives, and on its own thread", "[engine]") {
     const auto x = Tensor<float>::full({2}, 1000, true);
     CHECK(std::isinf(exp(x).value()(0)));
