@@ -10,6 +10,18 @@ KvCache::KvCache(const Architecture& config)
     if (config.token_shift) shifted = Array<float>({1 + 2 * config.n_layer, config.n_embd}, 0.0f);
 }
 
+KvCache::KvCache(const KvCache& other)
+    : heads_(other.heads_),
+      head_size_(other.head_size_),
+      most_(other.most_),
+      length_(other.length_),
+      layers_(other.layers_) {
+    if (other.shifted.defined()) shifted = other.shifted.clone();
+    for (Layer& l : layers_)
+        for (Array<float>* const x : {&l.keys, &l.values})
+            if (x->defined()) *x = x->clone();
+}
+
 std::size_t KvCache::bytes() const {
     std::size_t positions = 0;
     for (const Layer& l : layers_) positions += l.capacity();
@@ -75,15 +87,6 @@ void KvCache::advance(std::size_t n) {
     length_ += n;
     for (std::size_t i = 0; i < layers_.size(); ++i)
         if (next_[i].keys.defined()) layers_[i] = std::exchange(next_[i], {0});
-}
-
-KvCache KvCache::clone() const {
-    KvCache copy = *this;
-    if (shifted.defined()) copy.shifted = shifted.clone();
-    for (Layer& l : copy.layers_)
-        for (Array<float>* const x : {&l.keys, &l.values})
-            if (x->defined()) *x = x->clone();
-    return copy;
 }
 
 template std::pair<Tensor<float>, Tensor<float>> KvCache::append(std::size_t, const Tensor<float>&,

@@ -2,7 +2,7 @@
 // most two windows.
 //   KvCache cache(config);
 //   cache.reserve(n);                // room for n tokens
-//   KvCache other = cache.clone();   // goes on by itself
+//   KvCache other = cache;           // copies the keys and values, and goes on by itself
 #pragma once
 
 #include <utility>
@@ -16,6 +16,10 @@ namespace inkling::models {
 class KvCache {
   public:
     explicit KvCache(const Architecture& config);
+    KvCache(const KvCache& other);
+    KvCache(KvCache&&) = default;
+    KvCache& operator=(const KvCache& other) { return *this = KvCache(other); }
+    KvCache& operator=(KvCache&&) = default;
 
     std::size_t length() const { return length_; }  // tokens held
     std::size_t bytes() const;                      // of all keys and values, with the spare room
@@ -34,8 +38,6 @@ class KvCache {
     template <class T>
     std::pair<Tensor<T>, Tensor<T>> append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v);
     void advance(std::size_t n);  // after append() to every layer: the next n tokens are held
-
-    KvCache clone() const;
 
     // The last token's rows that the next one gets a share of (token_shift): (1 + 2 layers, C), that of its vector,
     // then of each layer those that go into attention and feed-forward part; zeros in front of a text.

@@ -73,7 +73,10 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
     }
     std::vector<float> last(x.value().data() + (n - 1) * C, x.value().data() + n * C);
     round_for(precision(), last.data(), C);
-    parallel_rows(V, C, [&](std::size_t begin, std::size_t end) { head(begin, end, last.data(), 1, logits.data()); });
+    parallel_rows(V, C, [&](std::size_t begin, std::size_t end) {
+        std::vector<float> room(low_rank_room());
+        head(begin, end, last.data(), 1, logits.data(), room.data());
+    });
 }
 
 }  // namespace inkling::models

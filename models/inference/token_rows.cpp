@@ -1,4 +1,6 @@
 // What the transformer computes for tensors (models/transformer.cpp), for the vectors of a few tokens, on one thread.
+#include <algorithm>
+
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
@@ -9,22 +11,33 @@
 namespace inkling::models {
 
 void InferenceModel::project(const Weights<Tensor<float>>& map, std::size_t begin, std::size_t end, const float* x,
-                             std::size_t batch, float* y, std::size_t y_stride) const {
+                             std::size_t batch, float* y, std::size_t y_stride, float* room) const {
     linear_by_row(map.weight, map.bias, begin, end, x, batch, y, y_stride);
     if (!map.lora_a.defined()) return;
     const std::size_t r = map.lora_a.dim(0), out = map.weight.dim(0);
-    std::vector<float> h(batch * r), added(batch * out);
-    multiply(map.lora_a, 0, r, x, batch, h.data(), r);  // by each thread: small beside its rows of the weight
+    float *const h = room, *const added = room + batch * r;
+    multiply(map.lora_a, 0, r, x, batch, h, r);  // by each thread: small beside its rows of the weight
     const auto scale = static_cast<float>(model_.adapter.scale());
-    for (float& v : h) v *= scale;
-    multiply(map.lora_b, begin, end, h.data(), batch, added.data(), out);
-    for (std::size_t b = 0; b < batch; ++b)
-        add_row(end - begin, y + b * y_stride + begin, added.data() + b * out + begin);
+    for (std::size_t i = 0; i < batch * r; ++i) h[i] *= scale;
+    multiply(map.lora_b, begin, end, h, batch, added, out);
+    for (std::size_t b = 0; b < batch; ++b) add_row(end - begin, y + b * y_stride + begin, added + b * out + begin);
 }
 
-void InferenceModel::head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const {
+std::size_t InferenceModel::low_rank_room() const {
+    std::size_t most = 0;
+    const auto count = [&](const auto& weights) {
+        for (const auto& w : weights.all)
+            if (w.lora_a.defined()) most = std::max(most, w.lora_a.dim(0) + w.weight.dim(0));
+    };
+    count(model_.parts);
+    for (const auto& layer : model_.layers) count(layer);
+    return most;
+}
+
+void InferenceModel::head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits,
+                          float* room) const {
     const std::size_t V = config().vocab_size;
-    project(model_.parts[Part::head], begin, end, x, batch, logits, V);
+    project(model_.parts[Part::head], begin, end, x, batch, logits, V, room);
     if (config().softcap <= 0) return;
     const auto cap = static_cast<float>(config().softcap), inverse = static_cast<float>(1 / config().softcap);
     for (std::size_t b = 0; b < batch; ++b) {

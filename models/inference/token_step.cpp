@@ -2,6 +2,8 @@
 // one text. What either computes, both do, with the row kernels of engine/kernels.
 #include <omp.h>
 
+#include <set>
+
 #include "engine/base/float_mode.h"
 #include "engine/kernels/add_row.h"
 #include "models/activation.h"
@@ -48,6 +50,18 @@ struct InferenceModel::Step {
     Floats x, qkv, scores, attended, hidden, up, projected;                    // scores (B, heads, stride)
     std::vector<Array<float>> shifted;                                         // of the caches, after this step
 
+    // The rows that each thread has for itself, made in front of the parallel region, which an exception must not
+    // leave.
+    struct Own {
+        Array<float> normed, ahead, out, attention, low_rank;
+        explicit Own(const Step& s)
+            : normed({s.B * s.C}),
+              ahead({s.B * s.C}),
+              out({s.B * s.C}),
+              attention({s.head.room()}),
+              low_rank({s.B * s.m.low_rank_room()}) {}
+    };
+
     Step(const InferenceModel& model, std::span<KvCache* const> texts)
         : m(model),
           caches(texts),
@@ -75,9 +89,9 @@ struct InferenceModel::Step {
         }
     }
 
-    // x += W in + bias, normed before where part_norms. `out`: room of the thread's own.
+    // x += W in + bias, normed before where part_norms. `out` and `low_rank`: the thread's own.
     void add(const Team& team, const Weights<Tensor<float>>& map, const Weights<Tensor<float>>& norm, const Floats& in,
-             float* out) {
+             float* out, float* low_rank) {
         float* const y = config.part_norms ? projected.data() : out;
         const auto share = [&](const auto& prepare) {
             team.share(C, [&](std::size_t begin, std::size_t end) {
@@ -87,7 +101,7 @@ struct InferenceModel::Step {
             Team::wait();
         };
         const auto project = [&](std::size_t begin, std::size_t end) {
-            m.project(map, begin, end, in.data(), B, y, C);
+            m.project(map, begin, end, in.data(), B, y, C, low_rank);
         };
         if (!config.part_norms) return share(project);
         team.share(C, project);
@@ -158,12 +172,13 @@ struct InferenceModel::Step {
         Team::wait();
     }
 
-    void run(const Team& team, std::span<float> logits) {
-        Floats normed(B * C), ahead, out(B * C), room(head.room());  // a thread's own
+    void run(const Team& team, Own& own, std::span<float> logits) noexcept {
+        float *normed = own.normed.data(), *ahead = own.ahead.data();
+        float *const out = own.out.data(), *const low_rank = own.low_rank.data();
         const auto normalize = [&](const Weights<Tensor<float>>& norm, const Tensor<float>& share, std::size_t place) {
-            m.norm(norm, x.data(), B, normed.data());
-            shift(team, share, place, normed.data());
-            round_for(m.precision(), normed.data(), normed.size());
+            m.norm(norm, x.data(), B, normed);
+            shift(team, share, place, normed);
+            round_for(m.precision(), normed, B * C);
         };
         std::size_t place = 0;
         for (const auto& l : m.model_.layers) {
@@ -171,25 +186,25 @@ struct InferenceModel::Step {
                 normalize(l[Part::attention_norm], l[Part::attention_shift].weight, place + 1);
             };
             const auto before_mlp = [&] { normalize(l[Part::mlp_norm], l[Part::mlp_shift].weight, place + 2); };
-            if (config.parallel_residual) before_mlp(), ahead = normed;
+            if (config.parallel_residual) before_mlp(), std::swap(normed, ahead);
             before_attention();
             std::size_t first = 0;
             for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value}) {
                 if (!l[part].weight.defined()) continue;
                 const std::size_t rows = l[part].weight.dim(0);
                 team.share(rows, [&](std::size_t begin, std::size_t end) {
-                    m.project(l[part], begin, end, normed.data(), B, qkv.data() + first, qkv_width);
+                    m.project(l[part], begin, end, normed, B, qkv.data() + first, qkv_width, low_rank);
                 });
                 first += rows;
             }
             Team::wait();
-            attend(team, static_cast<std::size_t>(&l - m.model_.layers.data()), room.data());
-            add(team, l[Part::attention_output], l[Part::attention_output_norm], attended, out.data());
-            config.parallel_residual ? normed.swap(ahead) : before_mlp();
+            attend(team, static_cast<std::size_t>(&l - m.model_.layers.data()), own.attention.data());
+            add(team, l[Part::attention_output], l[Part::attention_output_norm], attended, out, low_rank);
+            config.parallel_residual ? std::swap(normed, ahead) : before_mlp();
             team.share(inner, [&](std::size_t begin, std::size_t end) {
                 const auto& in = l[config.gated ? Part::gate : Part::up];
-                m.project(in, begin, end, normed.data(), B, hidden.data(), inner);
-                if (config.gated) m.project(l[Part::up], begin, end, normed.data(), B, up.data(), inner);
+                m.project(in, begin, end, normed, B, hidden.data(), inner, low_rank);
+                if (config.gated) m.project(l[Part::up], begin, end, normed, B, up.data(), inner, low_rank);
                 for (std::size_t b = 0; b < B; ++b) {
                     float* const h = hidden.data() + b * inner + begin;
                     activate(config.activation, end - begin, h);
@@ -198,12 +213,12 @@ struct InferenceModel::Step {
                 }
             });
             Team::wait();
-            add(team, l[Part::down], l[Part::mlp_output_norm], hidden, out.data());
+            add(team, l[Part::down], l[Part::mlp_output_norm], hidden, out, low_rank);
             place += 2;
         }
         normalize(m.model_.parts[Part::final_norm], {}, 0);
         team.share(config.vocab_size,
-                   [&](std::size_t begin, std::size_t end) { m.head(begin, end, normed.data(), B, logits.data()); });
+                   [&](std::size_t begin, std::size_t end) { m.head(begin, end, normed, B, logits.data(), low_rank); });
     }
 };
 
@@ -212,6 +227,8 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
     check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
           "InferenceModel: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
           config().vocab_size, caches.size(), tokens.size(), logits.size());
+    check(std::set(caches.begin(), caches.end()).size() == caches.size(),
+          "InferenceModel: a cache is for one text of a step, got one twice: copy it for another text");
     const StandardNumbers numbers;
     Step step(*this, caches);
     for (std::size_t b = 0; b < caches.size(); ++b) {
@@ -224,10 +241,13 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
     for (const KvCache* const cache : caches) before += cache->length();
     const std::size_t threads =
         std::min(worthwhile_threads(caches.size(), before), static_cast<std::size_t>(omp_get_max_threads()));
+    std::vector<Step::Own> own;
+    for (std::size_t t = 0; t < threads; ++t) own.emplace_back(step);
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
         FloatMode::standard().set();
-        step.run(Team{}, logits);
+        const Team team;
+        step.run(team, own[team.me], logits);
     }
     for (std::size_t b = 0; b < caches.size(); ++b) {
         caches[b]->advance(1);

@@ -3,6 +3,7 @@
 
 #include "tests/cli/program.h"
 #include "tests/skip.h"
+#include "tests/support/http_client.h"
 
 using namespace inkling::testing;
 
@@ -73,6 +74,41 @@ TEST_CASE("out of memory: any allocation of a training run may fail", "[cli][slo
 TEST_CASE("out of memory: any allocation may fail while text is written", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
     check_starved(words("generate --model", small_run(), "-p the -n 5 --threads 1"), [] {});
+}
+
+TEST_CASE("out of memory: a server lives on after any allocation of a request has failed", "[cli][slow]") {
+    if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
+    for (const json& asked :
+         {json{{"model", "plus"}, {"prompt", "abc"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}},
+          json{{"prompt", {"abc", "b"}}, {"max_tokens", 3}, {"logprobs", 1}, {"echo", true}, {"temperature", 0}}}) {
+        const ScratchFolder folder;
+        const std::string mark = folder.path("mark");
+        const std::pair<const char*, std::string> variables[] = {
+            {"LD_PRELOAD", kFailAllocation}, {"INKLING_FAIL_ALLOCATION", "0"}, {"INKLING_FAILED_ALLOCATION", mark}};
+        for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
+        const int port = free_port();
+        Process server(words("serve --threads 2 --model", tests_path("reference/llama_tiny"), "--adapter",
+                             "plus=" + tests_path("reference/adapters/llama"), "--port", std::to_string(port)));
+        for (const auto& variable : variables) unsetenv(variable.first);
+        wait_for(port, "/health");
+        const json expected = post(port, "/v1/completions", asked).json()["choices"];
+        std::size_t failed = 0, refused = 0;
+        for (bool reached = true; reached; fs::remove(mark)) {
+            server.signal(SIGUSR1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until it has it
+            const Answer a = try_ask(port, "POST", "/v1/completions", asked.dump());
+            INFO("allocation " << failed + 1 << ": " << a.status << " " << a.body);
+            reached = fs::exists(mark);
+            failed += reached;
+            refused += a.status != 200;
+            REQUIRE((a.status == 200 || a.status == 500 || a.status == 503 || a.status == 0));
+            if (a.status == 200) CHECK(a.json()["choices"] == expected);
+            wait_for(port, "/health");
+        }
+        CHECK(failed > 300);
+        CHECK(refused > 100);
+        CHECK(post(port, "/v1/completions", asked).json()["choices"] == expected);
+    }
 }
 
 TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {

@@ -267,18 +267,36 @@ TEST_CASE("inference: products of rows are those of double", "[models]") {
 }
 
 TEST_CASE("inference: a copied cache goes on by itself", "[models]") {
+    for (const Architecture& config : {gpt2(true), mistral(7), shifting()}) {
+        const auto model = made(config);
+        const InferenceModel inference(*model);
+        KvCache cache(model->config), assigned(model->config);
+        prefill(inference, cache, some_tokens(10));
+        KvCache copy = cache, untouched = cache;
+        assigned = cache;
+        const Logits after_30 = step(inference, copy, 30), expected = step(inference, untouched, 3);
+        CHECK(step(inference, cache, 3) == expected);
+        CHECK(step(inference, assigned, 30) == after_30);
+        KvCache moved = std::move(copy);
+        CHECK(step(inference, moved, 3) == step(inference, assigned, 3));
+        cache.clear();
+        CHECK(cache.length() == 0);
+        CHECK(prefill(inference, cache, some_tokens(10)) ==
+              prefill(inference, untouched = KvCache(model->config), some_tokens(10)));
+    }
+}
+
+TEST_CASE("inference: one cache twice in a step is refused, and stays as it was", "[models]") {
     const auto model = made(gpt2(true));
     const InferenceModel inference(*model);
-    KvCache cache(model->config);
-    prefill(inference, cache, some_tokens(10));
-    KvCache copy = cache.clone();
-    KvCache untouched = cache.clone();
-    step(inference, copy, 30);
-    CHECK(step(inference, cache, 3) == step(inference, untouched, 3));
-    cache.clear();
-    CHECK(cache.length() == 0);
-    CHECK(prefill(inference, cache, some_tokens(10)) ==
-          prefill(inference, untouched = KvCache(model->config), some_tokens(10)));
+    KvCache a(model->config), b(model->config);
+    prefill(inference, a, some_tokens(3));
+    KvCache same = a;
+    KvCache* const twice[] = {&a, &b, &a};
+    Logits logits(3 * 37);
+    CHECK_THROWS_WITH(inference.step(twice, Tokens{1, 2, 3}, logits), contains("got one twice"));
+    CHECK(a.length() == 3);
+    CHECK(step(inference, a, 5) == step(inference, same, 5));
 }
 
 TEST_CASE("inference: of a layer with a window, a cache holds two windows", "[models]") {

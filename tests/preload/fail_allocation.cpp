@@ -1,9 +1,11 @@
 // For LD_PRELOAD: makes the program's allocation number INKLING_FAIL_ALLOCATION fail, and with
-// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. Does not count or fail the allocations of system libraries, which
+// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. The number 0 fails none until a SIGUSR1: the n-th one begins to count
+// again, and makes number n fail. Does not count or fail the allocations of system libraries, which
 // have their own ways to end. Writes the file INKLING_FAILED_ALLOCATION once an allocation has failed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,7 +20,7 @@ namespace {
 using AlignedAlloc = void* (*)(std::size_t, std::size_t);
 
 std::uintptr_t program_begin = 0, program_end = 0;  // of its code; 0: not known yet
-long fails = 0;
+std::atomic<long> fails = 0;                        // 0: none
 bool and_all_after = false;
 std::atomic<long> count = 0;
 
@@ -37,12 +39,18 @@ __attribute__((constructor)) void begin() {
     if (n == nullptr) return;
     fails = std::strtol(n, nullptr, 10);
     and_all_after = std::getenv("INKLING_FAIL_ALLOCATIONS_AFTER") != nullptr;
+    if (fails == 0) {
+        signal(SIGUSR1, [](int) {
+            count = 0;
+            ++fails;
+        });
+    }
     dl_iterate_phdr(find_program, nullptr);
 }
 
 bool fail(void* caller) {
     const auto from = reinterpret_cast<std::uintptr_t>(caller);
-    if (from < program_begin || from >= program_end) return false;
+    if (from < program_begin || from >= program_end || fails == 0) return false;
     const long now = ++count;
     if (now < fails || (now > fails && !and_all_after)) return false;
     if (now == fails) {
