@@ -146,17 +146,30 @@ bool Sequence::prefill_window() {
     }
     // room for what comes, so that it need not be copied to a larger place while the text is written
     cache_.reserve(std::min(T, n - begin_ + std::min(options_.max_tokens - generated_, kReserved)));
-    const std::span<const std::int32_t> rest = tokens().subspan(begin_ + cache_.length());
-    if (rest.size() == 1 && cache_.length() > 0) return false;
+    const std::size_t held = cache_.length();
+    const std::span<const std::int32_t> rest = tokens().subspan(begin_ + held);
+    const bool logprobs = options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.size() + 1 < n;
+    std::vector<TokenLogprobs> known;  // kept once all of `rest` is processed
+    const auto predict = [&](std::size_t token, std::span<const float> row) {
+        if (token < n) known[token - 1] = token_logprobs(row, text_[token], *options_.logprobs);
+    };
+    if (logprobs) {
+        check(options_.logprobs && begin_ == 0 && (held == 0 || held == prompt_logprobs_.size() + 1),
+              "generate: log-probabilities of a prompt need all of it in the context of {} tokens", T);
+        known = prompt_logprobs_;
+        known.resize(n - 1);
+        if (held > 0) predict(held, logits_);
+    }
+    if (rest.size() == 1 && held > 0) {
+        if (logprobs) prompt_logprobs_ = std::move(known);
+        return false;
+    }
     logits_.resize(model_->config().vocab_size);
     const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
-    if (options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.empty()) {
-        check(options_.logprobs && begin_ == 0 && cache_.length() == 0,
-              "generate: log-probabilities of a prompt need all of it in the context of {} tokens", T);
-        prompt_logprobs_.resize(n - 1);
-        model_->prefill(cache_, rest, logits_, [&](std::size_t i, std::span<const float> row) {
-            if (i + 1 < n) prompt_logprobs_[i] = token_logprobs(row, text_[i + 1], *options_.logprobs);
-        });
+    if (logprobs) {
+        model_->prefill(cache_, rest, logits_,
+                        [&](std::size_t i, std::span<const float> row) { predict(held + i + 1, row); });
+        prompt_logprobs_ = std::move(known);
     } else {
         model_->prefill(cache_, rest, logits_);
     }
@@ -217,7 +230,6 @@ std::string Sequence::take() { return std::exchange(certain_, ""); }
 
 Sequence Sequence::another(std::uint64_t sample) const {
     Sequence copy = *this;
-    copy.cache_ = cache_.clone();
     copy.options_.sample = sample;
     return copy;
 }
@@ -229,6 +241,8 @@ void step(std::span<Sequence* const> sequences) {
     std::vector<std::int32_t> tokens;
     for (Sequence* const w : sequences) {
         if (w->finished()) continue;
+        check(std::find(running.begin(), running.end(), w) == running.end(),
+              "generate: a text takes part in a step once: use another() for a second one");
         running.push_back(w);
         if (w->prefill_window()) continue;
         check(w->model_ == running[0]->model_, "generate: texts of one model are required");

@@ -85,7 +85,7 @@ class Sequence {
     double seconds() const { return seconds_; }                // from the first token to the last
 
   private:
-    Sequence(const Sequence&) = default;  // shares its cache; another() makes an independent copy
+    Sequence(const Sequence&) = default;  // for another()
     friend void step(std::span<Sequence* const> sequences);
 
     void begin_turn();

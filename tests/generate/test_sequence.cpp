@@ -1,6 +1,7 @@
 // Generating text token by token, alone and in batches.
 #include "generate/sequence.h"
 
+#include "engine/base/interrupt.h"
 #include "engine/ops/reduce/softmax.h"
 #include "formats/utf8.h"
 #include "tests/engine/helpers.h"
@@ -490,6 +491,52 @@ TEST_CASE("sequence: an empty text begins as the model was trained, and after an
     text.add("");
     CHECK_FALSE(text.finished());
     CHECK(copied(text.tokens()) == Tokens{1, model().config.has_bos ? *tokenizer.end_of_text() : 0});
+}
+
+TEST_CASE("sequence: log-probabilities of a prompt are the same after an interruption, and in pieces", "[generate]") {
+    const Tokens prompt{1, 5, 3, 17, 2, 9};
+    GenerateOptions options = writing(0, 3);
+    options.logprobs = 2;
+    options.prompt_logprobs = true;
+    Sequence whole = started(nullptr, options, prompt);
+    whole.prefill();
+    const auto check_same = [&](const Sequence& text) {
+        REQUIRE(text.prompt_logprobs().size() == prompt.size() - 1);
+        for (std::size_t i = 0; i + 1 < prompt.size(); ++i) {
+            CHECK(text.prompt_logprobs()[i].id == prompt[i + 1]);
+            CHECK(text.prompt_logprobs()[i].logprob == Approx(whole.prompt_logprobs()[i].logprob).margin(1e-4));
+            CHECK(text.prompt_logprobs()[i].top.size() == 2);
+        }
+    };
+    for (const int layer : {0, 1}) {
+        Sequence text = started(nullptr, options, prompt);
+        {
+            int asked = 0;
+            const Interruptible scope([&] { return asked++ == layer; });
+            CHECK_THROWS_AS(text.prefill(), Interrupted);
+        }
+        CHECK(text.prompt_logprobs().empty());
+        text.prefill();
+        check_same(text);
+    }
+    for (const std::size_t first : {1, 2, 5}) {  // the last: a rest of one token, which a step computes
+        Sequence text = started(nullptr, options, std::span(prompt).first(first));
+        text.prefill();
+        text.add(std::span(prompt).subspan(first));
+        text.next();
+        check_same(text);
+        CHECK(text.generated().size() == 1);
+    }
+}
+
+TEST_CASE("sequence: a text takes part in a step once", "[generate]") {
+    Sequence a = started(nullptr, writing(0, 3), Tokens{1}), b = started(nullptr, writing(0, 3), Tokens{1});
+    Sequence* const twice[] = {&a, &b, &a};
+    CHECK_THROWS_WITH(step(twice), contains("takes part in a step once"));
+    CHECK(a.generated().empty());
+    Sequence* const each[] = {&a, &b};
+    step(each);
+    CHECK(copied(a.generated()) == copied(b.generated()));
 }
 
 TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a text", "[generate]") {
