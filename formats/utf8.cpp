@@ -16,20 +16,21 @@ bool is_scalar_value(char32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0x
 
 char32_t next_code_point(std::string_view text, std::size_t& offset) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned lead = byte(offset);
-    if (lead < 0x80) return static_cast<char32_t>(text[offset++]);
+    const std::size_t begin = offset++;
+    const unsigned lead = byte(begin);
+    if (lead < 0x80) return static_cast<char32_t>(lead);
 
     // Lead bytes C0, C1 (overlong) and F5..FF (too large) fall out of the value checks below, as do continuation bytes.
     const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC0 || lead > 0xF7 || text.size() - offset < length) return invalid_code_point;
+    if (lead < 0xC0 || lead > 0xF7 || text.size() - begin < length) return invalid_code_point;
     char32_t c = lead & (0x7Fu >> length);
     for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(offset + i) & 0xC0) != 0x80) return invalid_code_point;
-        c = (c << 6) | (byte(offset + i) & 0x3Fu);
+        if ((byte(begin + i) & 0xC0) != 0x80) return invalid_code_point;
+        c = (c << 6) | (byte(begin + i) & 0x3Fu);
     }
     constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};  // by length: anything below is overlong
     if (c < smallest[length] || !is_scalar_value(c)) return invalid_code_point;
-    offset += length;
+    offset = begin + length;
     return c;
 }
 
@@ -43,7 +44,8 @@ std::size_t find_invalid_utf8(std::string_view text) {
                 continue;
             }
         }
-        if (next_code_point(text, at) == invalid_code_point) return at;
+        const std::size_t begin = at;
+        if (next_code_point(text, at) == invalid_code_point) return begin;
     }
     return std::string_view::npos;
 }
@@ -70,9 +72,10 @@ std::vector<char32_t> to_code_points(std::string_view text) {
     std::vector<char32_t> points;
     points.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
         points.push_back(next_code_point(text, at));
-        check<BadInput>(points.back() != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", at,
-                        static_cast<unsigned char>(text[at < text.size() ? at : 0]));
+        check<BadInput>(points.back() != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", begin,
+                        static_cast<unsigned char>(text[begin]));
     }
     return points;
 }

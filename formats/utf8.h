@@ -12,8 +12,8 @@ namespace inkling::formats {
 
 inline constexpr char32_t invalid_code_point = 0xFFFFFFFF;
 
-// Returns the code point at text[offset] and moves offset past it. For a byte that begins no valid code point, returns
-// invalid_code_point and leaves offset. Needs offset < text.size().
+// Returns the code point at text[offset] and moves offset past it. A byte that begins no valid code point gives
+// invalid_code_point and is passed, too, so that every loop ends. Needs offset < text.size().
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
 // The offset of the first byte that begins no valid code point; npos if the text is valid.

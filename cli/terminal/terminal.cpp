@@ -17,7 +17,6 @@ std::string harmless(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t begin = at;
         const char32_t c = formats::next_code_point(text, at);
-        if (c == formats::invalid_code_point) at = begin + 1;
         const bool plain = c >= 0xA0 || (c >= ' ' && c < 0x7F) || c == '\n' || c == '\t';
         if (plain && c != formats::invalid_code_point)
             shown += text.substr(begin, at - begin);

@@ -14,7 +14,6 @@ std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& to
         if (s.source < 0) continue;
         for (std::size_t at = s.begin, next = at; at < s.end; at = next) {
             const char32_t c = formats::next_code_point(text.bytes, next);
-            if (c == formats::invalid_code_point) ++next;
             if (jinja::is_python_space(c)) continue;
             for (std::size_t i = at; i < next; ++i) hidden[i] = '\x01';  // no special token holds it
         }

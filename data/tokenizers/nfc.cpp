@@ -104,7 +104,6 @@ std::string to_nfc(std::string_view text) {
         done = end;
         if (end == text.size() || c < first_mark) continue;
         formats::next_code_point(text, end);  // an unchanged character
-        if (end == done) ++end;
         result.append(text.substr(done, end - done));
         done = end;
     }
@@ -118,7 +117,7 @@ std::string to_lowercase(std::string_view text) {
         const std::size_t begin = at;
         const char32_t c = formats::next_code_point(text, at);
         if (c == formats::invalid_code_point) {
-            result += text[at++];
+            result += text[begin];
         } else if (c == 0x130) {  // the one letter whose lower case has two characters: i and a dot above
             result += "i\xCC\x87";
         } else if (const Lowercase* const newer = find_range(newer_lowercase, c)) {

@@ -70,6 +70,32 @@ TEST_CASE("utf8: invalid text is found at its first byte, which the error names"
     CHECK(text.empty());
 }
 
+TEST_CASE("utf8: decoding passes every byte, whatever the encoding", "[data]") {
+    std::size_t stuck = 0, wrong = 0;
+    for (int a = 0; a < 256; ++a)
+        for (int b = 0; b < 256; ++b)
+            for (const char* rest : {"", "a", "\x80\x80"}) {
+                const std::string text = std::string{static_cast<char>(a), static_cast<char>(b)} + rest;
+                std::string again;
+                for (std::size_t at = 0; at < text.size();) {
+                    const std::size_t begin = at;
+                    const char32_t c = next_code_point(text, at);
+                    if (at <= begin) ++stuck, at = text.size();
+                    if (c == invalid_code_point)
+                        wrong += at != begin + 1;  // one byte, and the next may begin a character
+                    else
+                        wrong += utf8(c) != text.substr(begin, at - begin);
+                }
+            }
+    CHECK(stuck == 0);
+    CHECK(wrong == 0);
+    const std::string gbk = "\xC4\xE3\xBA\xC3, w";  // 你好 in GBK
+    std::vector<char32_t> points;
+    for (std::size_t at = 0; at < gbk.size();) points.push_back(next_code_point(gbk, at));
+    CHECK(points == std::vector<char32_t>{invalid_code_point, invalid_code_point, invalid_code_point,
+                                          invalid_code_point, U',', U' ', U'w'});
+}
+
 TEST_CASE("utf8: what one U+FFFD stands for, as Python replaces it", "[formats]") {
     // the parts that Python's bytes.decode("utf-8", errors="replace") replaces
     const auto sizes = [](std::string_view bytes) {

@@ -39,9 +39,10 @@ void append_visible(std::string& text, char32_t c) {
 std::string visible(std::string_view text) {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
         const char32_t c = formats::next_code_point(text, at);
         if (c == formats::invalid_code_point) {
-            result += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[at++]));
+            result += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[begin]));
         } else {
             append_visible(result, c);
         }

@@ -95,7 +95,6 @@ void BpeModel::Encoder::append_symbols(std::string_view piece) {
     for (std::size_t at = 0; at < piece.size();) {
         const std::size_t begin = at;
         const char32_t c = formats::next_code_point(piece, at);
-        if (c == formats::invalid_code_point) ++at;
         const std::int32_t id = c < model_.characters_.size() ? model_.characters_[c] : -1;
         if (id >= 0) {
             if (waiting) symbols_.push_back(model_.unknown_);

@@ -27,7 +27,7 @@ bool is_space(std::string_view character) {
 
 std::string_view first_character(std::string_view text, std::size_t at) {
     std::size_t end = at;
-    if (formats::next_code_point(text, end) == formats::invalid_code_point) end = at + 1;
+    formats::next_code_point(text, end);
     return text.substr(at, end - at);
 }
 
