@@ -1,6 +1,7 @@
 #include "data/tokenizers/added_tokens.h"
 
 #include <algorithm>
+#include <span>
 
 #include "data/tokenizers/split/white_space.h"
 #include "engine/base/check.h"
@@ -20,46 +21,77 @@ bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
 }  // namespace
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+    std::array<std::vector<const AddedToken*>, 2> of_set;
     for (const AddedToken& token : tokens_) {
         check<BadInput>(!token.content.empty() && token.content.size() <= longest_content,
                         "an added token has between 1 and {} bytes, got {}", longest_content, token.content.size());
-        Set& set = sets_[token.normalized ? 1 : 0];
-        set.sorted.push_back(&token);
-        set.begins[static_cast<unsigned char>(token.content[0])] = true;
+        of_set[token.normalized ? 1 : 0].push_back(&token);
     }
-    for (Set& set : sets_) {
-        std::sort(set.sorted.begin(), set.sorted.end(), [](auto* a, auto* b) { return a->content < b->content; });
-        const auto same = std::adjacent_find(set.sorted.begin(), set.sorted.end(),
-                                             [](auto* a, auto* b) { return a->content == b->content; });
-        check<BadInput>(same == set.sorted.end(), "an added token appears twice");
+    for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].build(of_set[i]);
+}
+
+void AddedTokens::Set::build(const std::vector<const AddedToken*>& tokens) {
+    if (tokens.empty()) return;
+    states.resize(1);
+    std::vector<std::pair<std::uint32_t, char>> made_by = {{0, 0}};  // the state before, and the byte
+    for (const AddedToken* const token : tokens) {
+        std::uint32_t at = 0;
+        for (auto byte = token->content.rbegin(); byte != token->content.rend(); ++byte) {
+            const auto [found, made] = next.try_emplace(std::uint64_t{at} << 8 | static_cast<unsigned char>(*byte),
+                                                        static_cast<std::uint32_t>(states.size()));
+            if (made) states.emplace_back(), made_by.emplace_back(at, *byte);
+            if (made && at == 0) first[static_cast<unsigned char>(*byte)] = found->second;
+            at = found->second;
+        }
+        check<BadInput>(!states[at].longest, "an added token appears twice");
+        states[at].longest = token;
+    }
+    std::vector<std::uint32_t> by_length = {0};
+    std::vector<std::vector<std::uint32_t>> longer(states.size());
+    for (std::uint32_t s = 1; s < states.size(); ++s) longer[made_by[s].first].push_back(s);
+    for (std::size_t i = 0; i < by_length.size(); ++i)
+        by_length.insert(by_length.end(), longer[by_length[i]].begin(), longer[by_length[i]].end());
+    for (const std::uint32_t s : std::span(by_length).subspan(1)) {
+        const auto [before, byte] = made_by[s];
+        if (before != 0) states[s].shorter = step(states[before].shorter, byte);
+        if (!states[s].longest) states[s].longest = states[states[s].shorter].longest;
     }
 }
 
-// Narrows the sorted list byte by byte to the tokens that begin like the text. A token that has no more bytes is the
-// first of the tokens left.
-const AddedToken* AddedTokens::Set::longest_at(std::string_view text) const {
-    const AddedToken* longest = nullptr;
-    auto low = sorted.begin(), high = sorted.end();
-    for (std::size_t i = 0; i < text.size() && low != high; ++i) {
-        const auto byte_at = [i](const AddedToken* token) { return static_cast<unsigned char>(token->content[i]); };
-        const auto byte = static_cast<unsigned char>(text[i]);
-        low = std::partition_point(low, high, [&](auto* token) { return byte_at(token) < byte; });
-        high = std::partition_point(low, high, [&](auto* token) { return byte_at(token) == byte; });
-        if (low != high && (*low)->content.size() == i + 1) longest = *low++;
+std::uint32_t AddedTokens::Set::step(std::uint32_t state, char byte) const {
+    for (; state != 0; state = states[state].shorter) {
+        const auto found = next.find(std::uint64_t{state} << 8 | static_cast<unsigned char>(byte));
+        if (found != next.end()) return found->second;
     }
-    return longest;
+    return first[static_cast<unsigned char>(byte)];
 }
 
+// Finds the tokens of a part of the text, from its end, and then takes them from its beginning.
 void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& take) const {
-    std::size_t done = 0;
-    for (std::size_t at = 0; at < text.size() && !sorted.empty();) {
-        const AddedToken* const token =
-            begins[static_cast<unsigned char>(text[at])] ? longest_at(text.substr(at)) : nullptr;
-        if (!token) {
-            ++at;
+    constexpr std::size_t kPart = 1 << 16;
+    struct Found {
+        std::size_t at;
+        const AddedToken* token;
+    };
+    std::vector<Found> found;
+    std::size_t done = 0, searched = 0, spaces_begin = 0, spaces_end = 0;
+    for (std::size_t at = 0; at < text.size() && !states.empty();) {
+        if (at >= searched) {
+            found.clear();
+            searched = std::min(text.size(), at + kPart);
+            std::uint32_t state = 0;
+            for (std::size_t i = std::min(text.size(), searched + longest_content); i-- > at;) {
+                state = step(state, text[i]);
+                if (i < searched && states[state].longest) found.push_back({i, states[state].longest});
+            }
+        }
+        while (!found.empty() && found.back().at < at) found.pop_back();
+        if (found.empty()) {
+            at = searched;
             continue;
         }
-        std::size_t begin = at, end = at + token->content.size();
+        const AddedToken* const token = found.back().token;
+        std::size_t begin = at = found.back().at, end = at + token->content.size();
         at = end;
         if (token->special && !special) continue;
         if (token->single_word && !stands_alone(text, begin, end)) continue;
@@ -71,7 +103,12 @@ void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& 
             }
         }
         if (token->rstrip) {
-            while (end < text.size() && is_space(first_character(text, end))) end += first_character(text, end).size();
+            if (end < spaces_begin || end >= spaces_end) {  // else it is known where these spaces end
+                spaces_begin = spaces_end = end;
+                while (spaces_end < text.size() && is_space(first_character(text, spaces_end)))
+                    spaces_end += first_character(text, spaces_end).size();
+            }
+            end = spaces_end;
         }
         if (begin > done) take({text.substr(done, begin - done), -1});
         take({text.substr(begin, end - begin), token->id});

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace inkling::data {
@@ -47,11 +48,20 @@ class AddedTokens {
     void cut(std::string_view text, const TakePart& take) const;  // cut_raw, then cut_normalized
 
   private:
-    // Tokens matched in one pass, by content.
+    // Tokens matched in one pass: an automaton (Aho and Corasick 1975) reads the text from its end and is, at each
+    // place, at the longest part of the text from there that ends a token. So each byte costs the same, whatever the
+    // tokens.
     struct Set {
-        std::vector<const AddedToken*> sorted;
-        std::array<bool, 256> begins = {};  // whether a token begins with this byte
-        const AddedToken* longest_at(std::string_view text) const;
+        struct State {
+            std::uint32_t shorter = 0;            // the state of the next shorter part
+            const AddedToken* longest = nullptr;  // the longest token that begins here
+        };
+        std::vector<State> states;  // 0: no byte of a token
+        std::array<std::uint32_t, 256> first = {};
+        std::unordered_map<std::uint64_t, std::uint32_t> next;  // state << 8 | byte
+
+        void build(const std::vector<const AddedToken*>& tokens);
+        std::uint32_t step(std::uint32_t state, char byte) const;
         void cut(std::string_view text, bool special, const TakePart& take) const;
     };
 

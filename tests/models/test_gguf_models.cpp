@@ -332,6 +332,16 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     CHECK(numbers({1, 7}, {0, 0}) == "token 1 has the unknown type 7");
     CHECK(numbers({1, 1}, {0, nan}) == "the score of token 1 is not finite");
     CHECK(numbers({1, 1}, {-std::numeric_limits<float>::infinity(), 0}) == "the score of token 0 is not finite");
+    const std::string chains = tokens([&](auto& out) {  // each token begins with all shorter ones of its letter
+        std::vector<std::string> texts;
+        for (const char letter : {'a', 'b', 'c', 'd'})
+            for (std::size_t n = 1; n <= 999; ++n) texts.push_back(letter + std::string(n - 1, 'a'));
+        out.set_text("tokenizer.ggml.model", "llama");
+        out.set_texts("tokenizer.ggml.tokens", texts);
+        out.set_f32s("tokenizer.ggml.token_type", std::vector<float>(texts.size(), 1));
+        out.set_f32s("tokenizer.ggml.scores", std::vector<float>(texts.size(), 0));
+    });
+    CHECK_THAT(chains, contains("no vocabulary of SentencePiece's"));
     CHECK(kind("rwkv", {"ab"}) == "tokenizer.ggml.model 'rwkv' is supported for characters alone, and token 0 is 'ab'");
     CHECK(kind("rwkv", {"\\n"}) == "token '\\n' has a backslash that escapes nothing");
 }

@@ -157,12 +157,18 @@ class GgufTokenizerReader {
         std::vector<std::size_t> sorted = order, prefixes;
         std::sort(sorted.begin(), sorted.end(), [&](auto a, auto b) { return texts_[a] < texts_[b]; });
         std::vector<std::vector<data::Merge>> merges(texts_.size());
+        // Real vocabularies have 2 to 5 a token; without a limit, a file could ask for the square of its size.
+        std::size_t left_to_try = std::max(std::size_t{1} << 20, 64 * texts_.size());
         for (const std::size_t id : sorted) {
             const std::string_view text = texts_[id];
             check<BadInput>(text.size() <= data::AddedTokens::longest_content, "token {} has {} bytes, of at most {}",
                             id, text.size(), data::AddedTokens::longest_content);
             while (!prefixes.empty() && !text.starts_with(texts_[prefixes.back()])) prefixes.pop_back();
             for (auto left = prefixes.rbegin(); left != prefixes.rend(); ++left) {  // the longest first
+                check<BadInput>(left_to_try-- > 0,
+                                "tokenizer.ggml.tokens: more than 64 of {} tokens begin each: "
+                                "this is no vocabulary of SentencePiece's",
+                                texts_.size());
                 const std::int32_t right = id_of(text.substr(texts_[*left].size()));
                 if (right >= 0)
                     merges[id].push_back({static_cast<std::int32_t>(*left), right, static_cast<std::int32_t>(id)});
