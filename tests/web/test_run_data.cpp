@@ -5,6 +5,7 @@
 
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/base/check.h"
+#include "engine/base/clock.h"
 #include "tests/catch.h"
 #include "tests/models/chat_folder.h"
 #include "tests/web/run_files.h"
@@ -118,6 +119,63 @@ TEST_CASE("run data: a folder without a run is refused, and damage in a run is n
     REQUIRE(data["notes"].size() == 2);
     CHECK_THAT(data["notes"][0].get<std::string>(), contains("n_layer"));
     CHECK_THAT(data["notes"][1].get<std::string>(), contains("run.json"));
+}
+
+TEST_CASE("run data: a value of another type is left out and noted, and the rest is shown", "[report]") {
+    const RunFiles run;
+    run.metrics(falling(2));
+    const ordered_json good = {{"inkling", "1.0"},
+                               {"parameters", 12},
+                               {"val_loss_before", 4.5},
+                               {"threads", 2},
+                               {"machine", {{"cpu", "a CPU"}, {"cores", 2}, {"memory_bytes", 1000}}},
+                               {"started", "today"},
+                               {"ended", nullptr},
+                               {"stop_reason", nullptr}};
+    run.write("run.json", good.dump());
+    CHECK(run_data(run.path)["card"] == good);
+    CHECK(run_data(run.path)["notes"].empty());
+    const std::vector<ordered_json> of_no_type = {true, ordered_json::array({1}), {{"a", 1}}};
+    for (const auto& [key, value] : good.items()) {
+        std::vector<ordered_json> others = of_no_type;
+        others.push_back(value.is_number() ? ordered_json("4.5") : ordered_json(4.5));
+        for (const ordered_json& other : others) {
+            if (key == "machine" && other.is_object()) continue;
+            INFO(key << ": " << other);
+            ordered_json damaged = good, expected = good;
+            damaged[key] = other;
+            expected.erase(key);
+            run.write("run.json", damaged.dump());
+            const ordered_json data = run_data(run.path);
+            CHECK(data["card"] == expected);
+            REQUIRE(data["notes"].size() == 1);
+            CHECK_THAT(data["notes"][0].get<std::string>(), contains("run.json: " + key + " must be "));
+        }
+    }
+    ordered_json damaged = good;
+    damaged["machine"]["cores"] = "two";
+    run.write("run.json", damaged.dump());
+    run.write("samples.jsonl", R"({"step": 1, "prompt": 5, "text": "a"})"
+                               "\n"
+                               R"({"step": 2, "prompt": "b", "text": ["c"]})"
+                               "\n");
+    const ordered_json data = run_data(run.path);
+    CHECK(data["card"]["machine"] == ordered_json{{"cpu", "a CPU"}, {"memory_bytes", 1000}});
+    CHECK(data["samples"] == ordered_json::array({{{"step", 1}, {"text", "a"}}, {{"step", 2}, {"prompt", "b"}}}));
+    CHECK(data["notes"].size() == 3);
+}
+
+TEST_CASE("run data: of a file with a hole, or larger than any run writes, nothing is read", "[report]") {
+    const RunFiles run;
+    run.metrics(falling(2));
+    fs::resize_file(run.path + "/metrics.jsonl", std::uintmax_t{3} << 30);  // 3 GB of NUL bytes, which take no space
+    run.append("metrics.jsonl", "\n{\"step\": 3, \"loss\": 2}\n");
+    const double start = seconds_now();
+    const ordered_json data = run_data(run.path);
+    CHECK(seconds_now() - start < 2);
+    CHECK(data["metrics"]["step"].empty());
+    REQUIRE(data["notes"].size() == 1);
+    CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: has a hole"));
 }
 
 TEST_CASE("run data: the best run comes first, one without an evaluation last", "[report]") {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "formats/files/file.h"
 #include "formats/json.h"
 
 namespace inkling::web {
@@ -40,6 +41,14 @@ std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path
     struct stat now {};
     std::ifstream file(path, std::ios::binary);
     if (stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode) || !file) return lines;
+    const std::uint64_t limit = formats::size_limit(formats::FileKind::any);
+    const auto size = static_cast<std::uint64_t>(now.st_size);
+    const bool hole = formats::has_hole(path);
+    if (hole || size > limit) {  // a hole costs its writer nothing, and its reader its size
+        notes.push_back(hole ? fmt::format("{}: has a hole, which reads as NUL bytes", path.string())
+                             : fmt::format("{}: has {} bytes: the limit is {} MB", path.string(), size, limit >> 20));
+        return lines;
+    }
     file.seekg(static_cast<std::streamoff>(place.bytes));
     std::ostringstream rest;
     rest << file.rdbuf();
@@ -48,7 +57,7 @@ std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path
     for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
         const auto line = formats::json_or_null(std::string_view(text).substr(begin, end - begin));
         if (line.is_object()) {
-            lines.emplace_back(line);
+            if (!line.empty()) lines.emplace_back(line);
         } else {
             ++bad;
         }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "data/stories/stories.h"
 #include "engine/base/check.h"
@@ -94,10 +95,57 @@ Json tokenizer_of(const fs::path& run) {
             {"longest", longest}};
 }
 
-Json card_of(const fs::path& run) {
+// What the page's scripts compute with; a value of another type is left out, with a note.
+struct Field {
+    const char* key;
+    bool (Json::*fits)() const noexcept;
+    const char* kind;
+};
+constexpr const char *kNumber = "a number", *kText = "a text";
+constexpr Field kCardFields[] = {{"inkling", &Json::is_string, kText},
+                                 {"parameters", &Json::is_number, kNumber},
+                                 {"trained_parameters", &Json::is_number, kNumber},
+                                 {"vocab_size", &Json::is_number, kNumber},
+                                 {"tokens", &Json::is_number, kNumber},
+                                 {"text_bytes", &Json::is_number, kNumber},
+                                 {"threads", &Json::is_number, kNumber},
+                                 {"val_loss_before", &Json::is_number, kNumber},
+                                 {"peak_memory_bytes", &Json::is_number, kNumber},
+                                 {"base_model", &Json::is_string, kText},
+                                 {"started", &Json::is_string, kText},
+                                 {"ended", &Json::is_string, kText},
+                                 {"stop_reason", &Json::is_string, kText},
+                                 {"machine", &Json::is_object, "an object"}};
+constexpr Field kMachineFields[] = {{"cpu", &Json::is_string, kText},
+                                    {"cores", &Json::is_number, kNumber},
+                                    {"memory_bytes", &Json::is_number, kNumber}};
+constexpr Field kSampleFields[] = {
+    {"step", &Json::is_number, kNumber}, {"prompt", &Json::is_string, kText}, {"text", &Json::is_string, kText}};
+
+// The first field that is neither null nor of its type; nullptr if all fit.
+const Field* misfit(const Json& object, std::span<const Field> fields) {
+    for (const Field& f : fields) {
+        const auto found = object.find(f.key);
+        if (found != object.end() && !found->is_null() && !((*found).*f.fits)()) return &f;
+    }
+    return nullptr;
+}
+
+void drop_misfits(const std::string& what, Json& object, std::span<const Field> fields, Json& notes) {
+    while (const Field* const f = misfit(object, fields)) {
+        notes.push_back(fmt::format("{}: {} must be {}, got {}", what, f->key, f->kind,
+                                    formats::json_text(object[f->key]).substr(0, 100)));
+        object.erase(f->key);
+    }
+}
+
+Json card_of(const fs::path& run, Json& notes) {
     if (!formats::is_there(run / "run.json")) return nullptr;  // a run of an older version
-    auto card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
-    check<BadInput>(card.is_object(), "{}: is no JSON object", (run / "run.json").string());
+    const std::string what = (run / "run.json").string();
+    Json card = formats::json_or_null(formats::read_file(what, formats::FileKind::json));
+    check<BadInput>(card.is_object(), "{}: is no JSON object", what);
+    drop_misfits(what, card, kCardFields, notes);
+    if (card.contains("machine")) drop_misfits(what + ": machine", card["machine"], kMachineFields, notes);
     if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");
     return card;
 }
@@ -120,7 +168,7 @@ Json run_facts(const fs::path& run, bool tokenizer) {
     const bool saved = !train::find_checkpoints(run).empty();
     data["model"] = saved ? or_note(notes, [&] { return model_of(run); }) : Json();
     data["tokenizer"] = saved && tokenizer ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
-    data["card"] = or_note(notes, [&] { return card_of(run); });
+    data["card"] = or_note(notes, [&] { return card_of(run, notes); });
     if (data["settings"].is_object() && data["settings"]["data"].empty())
         data["floor"] = data::stories_entropy().nats_per_char;
     data["notes"] = notes;
@@ -130,7 +178,7 @@ Json run_facts(const fs::path& run, bool tokenizer) {
 Json run_data(const fs::path& run, const RunDataOptions& options) {
     const std::string path = run.string();
     check<BadInput>(formats::is_folder(run), "{}: {}: the folder of a run is required", path,
-                    std::filesystem::exists(run) ? "this is a file" : "there is no such folder");
+                    formats::is_there(run) ? "this is a file" : "there is no such folder");
     check<BadInput>(train::holds_run(run), "{}: holds no run: a folder with metrics.jsonl is required", path);
     std::string name = run.filename().string();
     if (name.empty()) name = run.parent_path().filename().string();
@@ -143,7 +191,9 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     Json notes = Json::array();
     data["fresh"] = fresh;
     data["metrics"] = columns(read_lines(metrics_file, cursor.metrics, notes), options.max_points);
-    data["samples"] = read_lines(samples_file, cursor.samples, notes);
+    std::vector<Json> samples = read_lines(samples_file, cursor.samples, notes);
+    for (Json& sample : samples) drop_misfits(samples_file.string(), sample, kSampleFields, notes);
+    data["samples"] = std::move(samples);
     const auto checkpoints = train::find_checkpoints(run);
     const std::uint64_t newest = checkpoints.empty() ? 0 : train::step_of(checkpoints.front());
     const bool same = !fresh && newest == cursor.checkpoint;
