@@ -41,7 +41,7 @@ class Verification {
         check<BadInput>(formats::is_there(args.run), "{}: there is no such folder", args.run);
         folders_ = train::find_checkpoints(run_);
         is_run_ = !folders_.empty();
-        if (!is_run_ && fs::exists(run_ / "training_state.safetensors")) folders_ = {run_};
+        if (!is_run_ && formats::is_there(run_ / "training_state.safetensors")) folders_ = {run_};
         check<BadInput>(!folders_.empty(),
                         "{}: is no run and no checkpoint: it has no step-NNNNNN and no "
                         "training_state.safetensors",
@@ -52,7 +52,8 @@ class Verification {
         for (const fs::path& folder : folders_) {
             const train::CheckedCheckpoint checkpoint = train::verify_checkpoint(folder);
             std::error_code none;
-            if (!checkpoint.problem.empty() && !fs::exists(folder, none)) continue;  // a run removed it meanwhile
+            const bool removed = !fs::exists(fs::symlink_status(folder, none));  // by a run, meanwhile
+            if (removed && !checkpoint.problem.empty()) continue;
             say(checkpoint);
             checked_.push_back(checkpoint);
         }
@@ -118,7 +119,8 @@ class Verification {
     }
 
     void check_settings() {
-        if (!fs::exists(run_ / "config.toml")) return;
+        std::error_code none;
+        if (!fs::exists(fs::symlink_status(run_ / "config.toml", none))) return;
         try {
             train::TrainOptions read;
             train::read_toml(run_ / "config.toml", read);

@@ -16,7 +16,7 @@ constexpr double kTick = 0.1;  // seconds
 // After a network outage of 3 seconds, TCP sends again up to 3 seconds later: it doubles its wait each time.
 constexpr double kSilent = 8;
 constexpr double kGrace = 0.3;  // time for the first process to fail for the same reason and report it itself
-constexpr const char* kGoOn = ": the last checkpoint is intact: continue from it with --resume auto";
+constexpr const char* kGoOn = ": continue from the last checkpoint with --resume auto";
 
 void say(const std::string& text) {
     const std::string line = "inkling: " + text + "\n";

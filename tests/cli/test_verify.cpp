@@ -124,6 +124,22 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     CHECK(run.verify().code == 0);
 }
 
+TEST_CASE("verify: a link to itself is damage wherever it stands", "[cli]") {
+    for (const char* name : {"config.toml", "latest", "best", "step-000010", "step-000020", "step-000020/config.json",
+                             "step-000020/model.safetensors", "step-000020/training_state.safetensors"}) {
+        INFO(name);
+        const VerifiedRun run;
+        const fs::path path = run.out + "/" + name;
+        fs::remove_all(path);
+        fs::create_symlink(path.filename(), path);
+        ended_with(5, run.verify());
+    }
+    const VerifiedRun run;
+    fs::remove(run.out + "/config.toml");
+    fs::create_symlink("nowhere", run.out + "/config.toml");
+    check_has(ended_with(5, run.verify()).out, "config.toml: ");
+}
+
 TEST_CASE("verify: a text that has changed, or is not there", "[cli]") {
     const TrainFolder folder;
     execute(folder.train(kSmall));

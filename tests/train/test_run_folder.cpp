@@ -17,6 +17,7 @@
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 #include "tests/catch.h"
+#include "tests/support/error_of.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 
@@ -158,6 +159,33 @@ TEST_CASE("run folder: a save that fails leaves what was there and nothing else,
     RunFolder first(scratch.path("first"));
     CHECK_THROWS_WITH(first.save(1, [](const fs::path&) { throw Error("no space"); }),
                       contains("no space: nothing was saved: free disk space and start again"));
+}
+
+TEST_CASE("run folder: a save that fails names an earlier checkpoint only if it is still whole", "[train]") {
+    const ScratchFolder scratch;
+    const auto message = [&](const std::string& name, const std::function<void(const fs::path& run)>& meanwhile) {
+        RunFolder folder(scratch.path(name));
+        save(folder, 10);
+        save(folder, 20);
+        return error_of([&] {
+            folder.save(30, [&](const fs::path&) {
+                meanwhile(folder.path());
+                throw Error("no space");
+            });
+        });
+    };
+    CHECK(message("a", [](const fs::path&) {}) ==
+          "no space: step-000020 is intact: continue from it with --resume auto");
+    CHECK(message("b", [](const fs::path& run) { fs::remove_all(run / "step-000020"); }) ==
+          "no space: step-000010 is intact: continue from it with --resume auto");
+    CHECK(message("c", [](const fs::path& run) { fs::remove(run / "step-000020" / "training_state.safetensors"); }) ==
+          "no space: step-000010 is intact: continue from it with --resume auto");
+    const auto empty = [](const fs::path& run) {
+        for (const char* step : {"step-000010", "step-000020"})
+            for (const std::string& name : names_in(run / step)) fs::remove(run / step / name);
+    };
+    CHECK(message("d", empty) == "no space: inkling verify tells which checkpoints are whole");
+    CHECK(message("e", [](const fs::path& run) { fs::remove_all(run); }) == "no space: the folder of the run is gone");
 }
 
 TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {

@@ -127,7 +127,7 @@ std::vector<fs::path> find_checkpoints(const fs::path& folder) {
 }
 
 bool holds_run(const fs::path& folder) {
-    return !find_checkpoints(folder).empty() || fs::exists(folder / "metrics.jsonl");
+    return !find_checkpoints(folder).empty() || formats::is_there(folder / "metrics.jsonl");
 }
 
 RunFolder::Lock::Lock(fs::path lock_path) : path(std::move(lock_path)), file(take_lock(path)) {
@@ -192,10 +192,13 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         formats::try_remove_tree(beside);
         if (std::error_code none; !fs::exists(path_, none))
             throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
-        const auto whole = checkpoints();
-        if (whole.empty()) throw Error(fmt::format("{}: nothing was saved: free disk space and start again", e.what()));
-        throw Error(fmt::format("{}: {} is intact: continue from it with --resume auto", e.what(),
-                                whole.front().filename().string()));
+        const std::vector<Evaluated> whole = readable(path_, damaged_);  // others may be removing the folder just now
+        if (!whole.empty())
+            throw Error(
+                fmt::format("{}: {} is intact: continue from it with --resume auto", e.what(), whole.front().name()));
+        const char* const advice = checkpoints().empty() ? "nothing was saved: free disk space and start again"
+                                                         : "inkling verify tells which checkpoints are whole";
+        throw Error(fmt::format("{}: {}", e.what(), advice));
     } catch (...) {
         formats::try_remove_tree(beside);
         throw;
