@@ -146,6 +146,21 @@ TEST_CASE("chat: the template reads names, null contents and the request's own v
     CHECK(tokens(served, json::array({user}), {{"other", "glad"}}) == tokens(served, json::array({user})));
 }
 
+TEST_CASE("chat: where the template takes no null, the answer names the content", "[serve]") {
+    ServedChat served;
+    const json user = {{"role", "user"}, {"content", "One day"}};
+    for (const json& none : {json{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", json::array()}},
+                             json{{"role", "assistant"}, {"content", nullptr}}, json{{"role", "assistant"}}}) {
+        const Answer a = served.chat({{"messages", {user, none, user}}, {"max_tokens", 1}});
+        CHECK(a.status == 400);
+        CHECK(a.json()["error"]["param"] == "messages[1].content");
+        CHECK_THAT(a.json()["error"]["message"].get<std::string>(), contains("messages[1].content: null: "));
+    }
+    CHECK(
+        served.chat({{"messages", {user, {{"role", "assistant"}, {"content", ""}}, user}}, {"max_tokens", 1}}).status ==
+        200);
+}
+
 TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
     ServedChat served;
     const auto tokenizer = models::open_tokenizer(served.folder.scratch.path());

@@ -160,7 +160,19 @@ TEST_CASE("requests: bodies that are no JSON object", "[serve]") {
     // Values that Python writes but JSON lacks are errors that name the field.
     CHECK(refused_field("{\"temperature\":1e999}").first == "temperature");
     CHECK(refused_field("{\"temperature\":NaN}").first == "temperature");
-    CHECK(refused_field("{\"prompt\":\"\\ud800\"}").first == "prompt");
+    const auto lone = [](const std::string& rest, bool chat = false) {
+        const auto [field, message] =
+            refused_field(chat ? R"({"messages": [{"role": "user", )" + rest + "}]}" : "{" + rest + "}", chat);
+        CHECK_THAT(message, contains(field + ": the text has half of a surrogate pair"));
+        return field;
+    };
+    CHECK(lone(R"("prompt": "\ud800")") == "prompt");
+    CHECK(lone(R"("prompt": ["a", "b\udc00"])") == "prompt");
+    CHECK(lone(R"("prompt": "a", "stop": ["\udfff"])") == "stop");
+    CHECK(lone(R"("model": "\ud800a")") == "model");
+    CHECK(lone(R"("content": "a\ud83d")", true) == "messages[0].content");
+    CHECK(lone(R"("content": [{"type": "text", "text": "\ud800"}])", true) == "messages.content.text");
+    CHECK(refused_field(R"({"prompt": "\ud83d\ude00"})").first == "accepted");  // a whole pair
 }
 
 TEST_CASE("requests: the fields of a chat", "[serve]") {

@@ -157,8 +157,17 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
                                       const std::function<bool()>& hung_up) {
     std::span<const data::ChatMessage> messages = request.messages;
     if (request.continue_final) messages = messages.first(messages.size() - 1);
-    std::vector<std::int32_t> ids =
-        model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});
+    std::vector<std::int32_t> ids;
+    try {
+        ids = model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});
+    } catch (const BadInput& e) {
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            if (!formats::json_or_null(messages[i].more).contains("content")) continue;  // it has only null there
+            const std::string field = fmt::format("messages[{}].content", i);
+            throw HttpError(400, field + ": null: the model's chat template needs a text, such as \"\"", field);
+        }
+        throw HttpError(400, e.what(), "messages");
+    }
     if (request.continue_final)
         model.tokenizer->encode_plain_parts(
             request.messages.back().content,

@@ -48,7 +48,18 @@ void Fields::refuse(const std::string& name, const std::string& why) const {
 const nlohmann::json* Fields::find(const std::string& name) {
     known_.insert(name);
     const auto found = object_.find(name);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
+    if (found == object_.end() || found->is_null()) return nullptr;
+    refuse_what_json_lacks(name, *found);
+    for (std::size_t i = 0; found->is_array() && i < found->size(); ++i) refuse_what_json_lacks(name, (*found)[i]);
+    return &*found;
+}
+
+// What Python writes beyond JSON (formats::parse_json).
+void Fields::refuse_what_json_lacks(const std::string& name, const nlohmann::json& value) const {
+    if (!value.is_binary()) return;
+    refuse(name, value.get_binary().has_subtype()
+                     ? "the text has half of a surrogate pair: whole characters are required"
+                     : fmt::format("a number of JSON is required, got {}", formats::quote(value).text()));
 }
 
 std::optional<double> Fields::number(const std::string& name, double least, double most) {

@@ -40,6 +40,8 @@ class Fields {
     [[noreturn]] void refuse(const std::string& name, const std::string& why) const;
 
   private:
+    void refuse_what_json_lacks(const std::string& name, const nlohmann::json& value) const;
+
     nlohmann::json object_;
     std::string prefix_;
     std::set<std::string> known_;

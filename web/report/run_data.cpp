@@ -101,26 +101,26 @@ struct Field {
     bool (Json::*fits)() const noexcept;
     const char* kind;
 };
-constexpr const char *kNumber = "a number", *kText = "a text";
-constexpr Field kCardFields[] = {{"inkling", &Json::is_string, kText},
-                                 {"parameters", &Json::is_number, kNumber},
-                                 {"trained_parameters", &Json::is_number, kNumber},
-                                 {"vocab_size", &Json::is_number, kNumber},
-                                 {"tokens", &Json::is_number, kNumber},
-                                 {"text_bytes", &Json::is_number, kNumber},
-                                 {"threads", &Json::is_number, kNumber},
-                                 {"val_loss_before", &Json::is_number, kNumber},
-                                 {"peak_memory_bytes", &Json::is_number, kNumber},
-                                 {"base_model", &Json::is_string, kText},
-                                 {"started", &Json::is_string, kText},
-                                 {"ended", &Json::is_string, kText},
-                                 {"stop_reason", &Json::is_string, kText},
+constexpr const char *kANumber = "a number", *kAText = "a text";
+constexpr Field kCardFields[] = {{"inkling", &Json::is_string, kAText},
+                                 {"parameters", &Json::is_number, kANumber},
+                                 {"trained_parameters", &Json::is_number, kANumber},
+                                 {"vocab_size", &Json::is_number, kANumber},
+                                 {"tokens", &Json::is_number, kANumber},
+                                 {"text_bytes", &Json::is_number, kANumber},
+                                 {"threads", &Json::is_number, kANumber},
+                                 {"val_loss_before", &Json::is_number, kANumber},
+                                 {"peak_memory_bytes", &Json::is_number, kANumber},
+                                 {"base_model", &Json::is_string, kAText},
+                                 {"started", &Json::is_string, kAText},
+                                 {"ended", &Json::is_string, kAText},
+                                 {"stop_reason", &Json::is_string, kAText},
                                  {"machine", &Json::is_object, "an object"}};
-constexpr Field kMachineFields[] = {{"cpu", &Json::is_string, kText},
-                                    {"cores", &Json::is_number, kNumber},
-                                    {"memory_bytes", &Json::is_number, kNumber}};
+constexpr Field kMachineFields[] = {{"cpu", &Json::is_string, kAText},
+                                    {"cores", &Json::is_number, kANumber},
+                                    {"memory_bytes", &Json::is_number, kANumber}};
 constexpr Field kSampleFields[] = {
-    {"step", &Json::is_number, kNumber}, {"prompt", &Json::is_string, kText}, {"text", &Json::is_string, kText}};
+    {"step", &Json::is_number, kANumber}, {"prompt", &Json::is_string, kAText}, {"text", &Json::is_string, kAText}};
 
 // The first field that is neither null nor of its type; nullptr if all fit.
 const Field* misfit(const Json& object, std::span<const Field> fields) {
