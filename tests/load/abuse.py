@@ -211,8 +211,8 @@ def oddities():
         if b"root:" in answer:
             fail(f"{path}: a file of this machine")
     start = time.time()
-    for what, data in {"a gigabyte, announced": b"POST /v1/completions HTTP/1.1\r\nContent-Length: 1073741824\r\n\r\n" + b"a" * 300000,
-                       "a gigabyte, in chunks": b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for what, data in {"a gigabyte, announced": b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n" + b"a" * 300000,
+                       "a gigabyte, in chunks": b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
                                                 + (b"10000\r\n" + b"a" * 65536 + b"\r\n") * 40}.items():
         if check_answer(exchange(data), what) != 413:
             fail(f"{what}: another status than 413")
@@ -233,7 +233,7 @@ def oddities():
             pass
     behind = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for chunk in (b"26zz\r\n", b"3\nabc\n0\n\n", b"3\r\nabc", b"-1\r\n", b"0x3\r\nabc\r\n0\r\n\r\n", b"f" * 20 + b"\r\n"):
-        answer = exchange(b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + behind)
+        answer = exchange(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + behind)
         if check_answer(answer, f"chunk {chunk}") is None or b"owned_by" in answer:
             fail(f"chunk {chunk}: what follows is answered")
     crowd, refused = [connect() for _ in range(300)], 0  # more than are served
@@ -256,7 +256,7 @@ def oddities():
 def hold(port):
     """Clients that hold a server up: one whose body never comes, one that never reads, one that sends nothing."""
     held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
-    held[0].sendall(b"POST /v1/completions HTTP/1.1\r\nContent-Length: 10\r\n\r\n{")
+    held[0].sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
     held[1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1000)
     held[1].sendall(request('{"prompt": "a", "stream": true, "max_tokens": 4000, "logprobs": 20, "logit_bias": {"0": -100}}'))
     time.sleep(0.5)

@@ -73,7 +73,8 @@ class Wire {
     }
     Answer answer(bool head_only = false) {
         Answer a;
-        a.head = until("\r\n\r\n");
+        do a.head = until("\r\n\r\n");
+        while (a.head.starts_with("HTTP/1.1 100 "));  // an interim response
         if (a.head.empty()) return a;
         a.status = std::stoi(a.head.substr(a.head.find(' ') + 1));
         if (head_only || a.status == 204) return a;

@@ -192,16 +192,40 @@ TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]"
     CHECK(a.json()["error"]["code"] == "shutting_down");
 }
 
-TEST_CASE("api: a client that has closed its side is told why it has no answer", "[serve]") {
+TEST_CASE("api: a client that has closed its side alone gets its answer", "[serve]") {
     Served served({.http = {.port = 0}, .max_tokens = kEndless});
-    Wire wire(served.port());
+    const json whole = {{"prompt", "One day "}, {"seed", 9}, {"max_tokens", 3000}};
+    const std::string text = served.text(whole);
+    for (const bool stream : {false, true}) {
+        json asked = whole;
+        asked["stream"] = stream;
+        Wire wire(served.port());
+        wire.send(request_text("POST", "/v1/completions", asked.dump()));
+        wire.end();
+        const Answer a = wire.answer();
+        CHECK(a.status == 200);
+        std::string joined;
+        if (stream)
+            for (const json& event : events(a)) joined += event["choices"][0]["text"].get<std::string>();
+        CHECK((stream ? joined : a.json()["choices"][0]["text"].get<std::string>()) == text);
+    }
+    Wire old(served.port());  // HTTP/1.0 has no interim response: it is taken to have gone, and told so
     json asked = kLong;
     asked["stream"] = false;
-    wire.send(request_text("POST", "/v1/completions", asked.dump()));
-    wire.end();
-    const Answer a = wire.answer();
+    const std::string body = asked.dump();
+    old.send(fmt::format("POST /v1/completions HTTP/1.0\r\nContent-Length: {}\r\n\r\n{}", body.size(), body));
+    old.end();
+    const Answer a = old.answer();
     CHECK(a.head.starts_with("HTTP/1.1 400 Bad Request\r\n"));
     CHECK(a.json()["error"]["code"] == "client_gone");
+    Wire gone(served.port());  // and one that has gone frees its place
+    gone.send(request_text("POST", "/v1/completions", body));
+    wait_until([&] { return served.api.metrics().running() == 1; });
+    gone.end();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(served.api.metrics().running() == 1);
+    gone.close();
+    wait_until([&] { return served.api.metrics().running() == 0; });
 }
 
 TEST_CASE("api: metrics count", "[serve]") {

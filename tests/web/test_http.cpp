@@ -40,9 +40,10 @@ TEST_CASE("http: several requests on one connection, and bodies in chunks", "[se
     wire.send(request_text("POST", "/echo", "one") + request_text("POST", "/echo", "two"));
     CHECK(wire.answer().body == "one");
     CHECK(wire.answer().body == "two");
-    wire.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n");
+    wire.send(
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n");
     CHECK(wire.answer().body == "abcd");
-    wire.send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    wire.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     CHECK(wire.until("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
     wire.send("ab");
     CHECK(wire.answer().body == "ab");
@@ -76,31 +77,35 @@ TEST_CASE("http: malformed requests get status 400, 405 or the like", "[serve]")
     const EchoServer server;
     const std::pair<std::string, int> table[] = {
         {"garbage\r\n\r\n", 400},
-        {"BREW /echo HTTP/1.1\r\n\r\n", 405},
+        {"BREW /echo HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
         {"GET /echo HTTP/9.9\r\n\r\n", 400},
         {"GET /echo\r\n\r\n", 400},
         {"\r\n\r\n", 400},
-        {"GET  /echo HTTP/1.1\r\n\r\n", 400},
-        {"GET /echo HTTP/1.1\r\nNo colon\r\n\r\n", 400},
-        {"GET /echo HTTP/1.1\r\n: value\r\n\r\n", 400},
-        {"GET /echo HTTP/1.1\r\nA : b\r\n\r\n", 400},
+        {"GET  /echo HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        {"GET /echo HTTP/1.1\r\nHost: localhost\r\nNo colon\r\n\r\n", 400},
+        {"GET /echo HTTP/1.1\r\nHost: localhost\r\n: value\r\n\r\n", 400},
+        {"GET /echo HTTP/1.1\r\nHost: localhost\r\nA : b\r\n\r\n", 400},
         {std::string("GET /echo HTTP/1.1\r\nA: \0b\r\n\r\n", 29), 400},
-        {"POST /echo HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 5x\r\n\r\n", 400},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-        {"POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400},
-        {"POST /echo HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\na", 415},
-        {"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
-        {"GET /under/%u0062 HTTP/1.1\r\n\r\n", 400},
-        {"GET /under/a%2 HTTP/1.1\r\n\r\n", 400},
-        {"GET /under/% HTTP/1.1\r\n\r\n", 400},
-        {"GET /echo?q=%zz HTTP/1.1\r\n\r\n", 400},
-        {"GET /" + std::string(2000, 'a') + " HTTP/1.1\r\n\r\n", 414},
-        {"GET /echo HTTP/1.1\r\nA: " + std::string(40000, 'a') + "\r\n\r\n", 431},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n", 413},
-        {"POST /echo HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", 413},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5x\r\n\r\n", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\na", 415},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+        {"GET /under/%u0062 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        {"GET /under/a%2 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        {"GET /under/% HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        {"GET /echo?q=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+        {"GET /" + std::string(2000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414},
+        {"GET /echo HTTP/1.1\r\nHost: localhost\r\nA: " + std::string(40000, 'a') + "\r\n\r\n", 431},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", 413},
+        {"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1048577\r\n\r\n", 413},
+        {"GET /open HTTP/1.1\r\n\r\n", 400},  // without Host
+        {"POST /echo HTTP/1.1\r\nContent-Length: 1\r\n\r\na", 400},
+        {"OPTIONS /open HTTP/1.1\r\nOrigin: null\r\nAccess-Control-Request-Method: GET\r\n\r\n", 400},
+        {"GET /open HTTP/1.1\r\nHost:\r\n\r\n", 400},
     };
     for (const auto& [bytes, status] : table) {
         INFO(bytes.substr(0, 100));
@@ -109,7 +114,8 @@ TEST_CASE("http: malformed requests get status 400, 405 or the like", "[serve]")
         CHECK(a.json()["error"]["message"].is_string());
     }
     CHECK(ask(server.port(), "POST", "/echo", std::string(1 << 20, 'a')).status == 200);
-    CHECK(server.raw("POST /echo HTTP/1.1\r\n\r\n").status == 200);  // no body is an empty one
+    CHECK(server.raw("POST /echo HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 200);  // no body is an empty one
+    CHECK(server.raw("GET /open HTTP/1.0\r\n\r\n").status == 200);
 }
 
 TEST_CASE("http: what a request says", "[serve]") {

@@ -93,8 +93,9 @@ TEST_CASE("http bodies: bytes after a broken body are not read as a request", "[
           head + "\r\n3\r\nabc" + hidden, head + "\r\n3\r\nabc\r\n0\r\n\n" + hidden,
           head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
           head + "Content-Length: 5\r\n\r\n0\r\n\r\n" + hidden,
-          "GET /open HTTP/1.1\r\nContent-Length: " + std::to_string(hidden.size()) + "\r\n\r\n" + hidden,
-          "DELETE /open HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden,
+          "GET /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(hidden.size()) + "\r\n\r\n" +
+              hidden,
+          "DELETE /open HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden,
           "GET /open HTTP/1.1\r\nHost: localhost\r\nHost: 127.0.0.1\r\n\r\n" + hidden,
           "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden}) {
         INFO(bytes);
@@ -130,7 +131,7 @@ TEST_CASE("http bodies: a client of HTTP/1.0 gets no chunks, and one answer a co
     const std::string expecting = whole("POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab");
     CHECK(expecting.starts_with("HTTP/1.1 200"));  // it knows no 100 either
     CHECK(whole("GET /nothing HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404"));
-    const std::string chunks = whole("GET /stream HTTP/1.1\r\nConnection: close\r\n\r\n");
+    const std::string chunks = whole("GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     CHECK_THAT(chunks, contains("\r\nTransfer-Encoding: chunked\r\n"));
     CHECK(chunks.ends_with("\r\n0\r\n\r\n"));
 }

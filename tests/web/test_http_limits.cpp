@@ -28,7 +28,9 @@ TEST_CASE("http: limits of time", "[serve]") {
         open = false;
         drip.join();
     }
-    SECTION("a body") { CHECK(server.raw("POST /echo HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc").status == 408); }
+    SECTION("a body") {
+        CHECK(server.raw("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc").status == 408);
+    }
     SECTION("nothing at all") {
         Wire wire(server.port());
         CHECK(wire.rest().empty());
@@ -38,12 +40,13 @@ TEST_CASE("http: limits of time", "[serve]") {
         CHECK(again.rest().empty());
     }
     SECTION("a body in chunks") {
-        std::string chunks = "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        std::string chunks = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
         for (int i = 0; i < 300; ++i) chunks += "4\r\nabcd\r\n";
         CHECK(server.raw(chunks + "0\r\n\r\n").status == 413);
-        CHECK(
-            server.raw("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(100000, '0')).status ==
-            400);
+        CHECK(server
+                  .raw("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                       std::string(100000, '0'))
+                  .status == 400);
     }
 }
 
@@ -87,7 +90,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
         std::vector<std::unique_ptr<Wire>> clients;
         for (std::size_t i = 0; i < kClients; ++i) {
             clients.push_back(std::make_unique<Wire>(server.port()));
-            clients.back()->send("POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\na");
+            clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na");
         }
         while (server.http.connections() < kClients) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         CHECK(threads() == at_first);
@@ -206,8 +209,8 @@ TEST_CASE("http: the end waits for no client", "[serve]") {
     Wire idle(http.port()), head(http.port()), body(http.port()), chunks(http.port()), never_reads(http.port()),
         waits(http.port());
     head.send("POST /echo HTT");
-    body.send("POST /echo HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
-    chunks.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab");
+    body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+    chunks.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab");
     never_reads.send(request_text("GET", "/endless", ""));
     waits.send(request_text("GET", "/waits", ""));
     streaming.get_future().wait();

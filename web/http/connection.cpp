@@ -1,10 +1,12 @@
 #include "web/http/connection.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
+#include <utility>
 
 #include "web/http/http_answer.h"
 #include "web/http/http_rules.h"
@@ -15,9 +17,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-bool client_left(int socket) {
+// The state of a socket whose client has closed its side, or all of it; 0 while it is open.
+int state_of(int socket) {
     pollfd p{socket, POLLRDHUP, 0};
-    return poll(&p, 1, 0) > 0;
+    return poll(&p, 1, 0) > 0 ? p.revents : 0;
 }
 
 bool path_matches(std::string_view route, std::string_view path) {
@@ -142,6 +145,8 @@ void Connection::check_request() {
     last_ = !parser_->keep_alive() || service_.ending;
     set_busy(!service_.ending);
     if (service_.ending) throw HttpError(503, "the server is shutting down", "", "shutting_down");
+    if (!parser_->http_1_0() && !request.headers.contains("host"))  // RFC 9112, 3.2
+        throw HttpError(400, "Host: HTTP/1.1 requires one");
     if (is_preflight(request) && is_allowed_origin(options, request)) {
         response_ = preflight_response(request);
         return answer();
@@ -167,10 +172,33 @@ void Connection::read_body(bool ok) {
     receive(&Connection::read_body);
 }
 
+// Of a client that closed its side, TCP tells only when something is sent whether it still reads: a closed socket
+// answers with a reset. So it gets an interim response, which HTTP/1.1 has it pass over (RFC 9110, 15.2), now and then
+// until the answer begins; later the answer itself shows it.
+bool Connection::Peer::left() {
+    constexpr double kBetween = 0.5;  // seconds
+    constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";
+    const std::lock_guard lock(mutex);
+    const int state = state_of(socket);
+    if (state == 0) return false;
+    if ((state & (POLLHUP | POLLERR)) != 0 || !interim) return true;
+    if (answered || seconds_now() - asked < kBetween) return false;
+    asked = seconds_now();
+    return ::send(socket, kInterim.data(), kInterim.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+           static_cast<ssize_t>(kInterim.size());
+}
+
+void Connection::begin_answer() {
+    if (!peer_) return;
+    const std::lock_guard lock(peer_->mutex);
+    peer_->answered = true;
+}
+
 void Connection::run() {
     timer_.cancel();
     streamed_.reset();
-    parser_->request().hung_up = [socket = socket_.native_handle()] { return client_left(socket); };
+    peer_ = std::make_shared<Peer>(socket_.native_handle(), !parser_->http_1_0());
+    parser_->request().hung_up = [peer = peer_] { return peer->left(); };
     try {
         thread_ = std::jthread([self = shared_from_this()] { self->handle(); });
     } catch (const std::system_error&) {
@@ -204,18 +232,23 @@ void Connection::handle() {
     }
 }
 
+// The head goes with the first piece: until then it is the interim response that finds a client gone.
 bool Connection::stream() {
     const bool chunked = !parser_->http_1_0();
-    bool there = send(head());
+    bool there = true;
+    std::string begin = head();
     response_.stream([&](std::string_view piece) {
         if (there && !piece.empty())
-            there = send(chunked ? fmt::format("{:x}\r\n{}\r\n", piece.size(), piece) : std::string(piece));
+            there = send(std::exchange(begin, "") +
+                         (chunked ? fmt::format("{:x}\r\n{}\r\n", piece.size(), piece) : std::string(piece)));
         return there;
     });
-    return there && (!chunked || send("0\r\n\r\n"));
+    const std::string end = begin + (chunked ? "0\r\n\r\n" : "");
+    return there && (end.empty() || send(end));
 }
 
 bool Connection::send(std::string text) {
+    begin_answer();
     auto sent = std::make_shared<std::promise<bool>>();
     std::future<bool> result = sent->get_future();
     asio::post(service_.io, [this, text = std::move(text), sent = std::move(sent)]() mutable {
@@ -239,6 +272,7 @@ void Connection::refuse(const HttpError& error) {
 
 void Connection::answer() {
     if (!parser_->complete()) last_ = true;  // the end of the request is unknown
+    begin_answer();
     std::string text = head();
     if (parser_->request().method != "HEAD") text += response_.body;
     write(std::move(text), [this](bool ok) { finish(ok); });
@@ -247,6 +281,7 @@ void Connection::answer() {
 void Connection::finish(bool ok) {
     constexpr std::size_t kMostUnread = 4 << 20;
     const HttpOptions& options = service_.options;
+    begin_answer();  // one that ended before it began, too: nothing is sent to this socket from here on
     if (options.observe) options.observe(route_ ? route_->path : "", response_.status, seconds_now() - start_);
     set_busy(false);
     response_ = {};

@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -60,6 +61,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void run();
     void set_busy(bool busy);
 
+    // Tells whether the client of a running request has gone; any thread may ask.
+    struct Peer {
+        int socket;
+        bool interim;  // whether it takes an interim response: not one of HTTP/1.0
+        std::mutex mutex = {};
+        bool answered = false;
+        double asked = -1;  // time of the last interim response
+        Peer(int socket_, bool interim_) : socket(socket_), interim(interim_) {}
+        bool left();
+    };
+    void begin_answer();
+
     // On the thread of the handler.
     void handle();
     bool stream();
@@ -85,6 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool counted_ = false;               // counted in open
     double start_ = seconds_now();       // time of the request's first byte
     const HttpRoute* route_ = nullptr;
+    std::shared_ptr<Peer> peer_;  // of the running request
     HttpResponse response_;
     std::optional<bool> streamed_;  // whether the whole stream was sent; none: no stream
     std::jthread thread_;           // runs the handler

@@ -14,7 +14,7 @@ const char* type_of(int status) {
 }  // namespace
 
 HttpError client_gone() {
-    return {400, "the client closed its side of the connection before it had the answer", "", "client_gone"};
+    return {400, "the client closed the connection before it had the answer", "", "client_gone"};
 }
 
 std::string error_json(const HttpError& error) {

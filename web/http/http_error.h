@@ -17,7 +17,7 @@ struct HttpError : Error {
     std::string param, code;  // "": null
 };
 
-// The error for a client that closed its sending side; a half-closed one still reads it.
+// The error for a client that closed the connection. One of HTTP/1.0 that closed its side alone still reads it.
 HttpError client_gone();
 
 // The response body, one line. Bytes of the message that are not UTF-8 become U+FFFD.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "web/http/http_request.h"
@@ -16,10 +17,22 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// "[::1]:8080" -> "::1", "a.example:80" -> "a.example"
-std::string without_port(const std::string& host) {
-    if (host.starts_with("[")) return host.substr(1, host.find(']') - 1);
-    return host.substr(0, host.find(':'));
+// "[::1]:8080" -> "::1", "a.example:80" -> "a.example"; none unless it is a name or an address, and a port or none.
+std::optional<std::string> without_port(const std::string& host) {
+    const bool brackets = host.starts_with("[");
+    const std::size_t end = brackets ? host.find(']') : std::min(host.find(':'), host.size());
+    if (end == std::string::npos) return std::nullopt;
+    const std::string name = host.substr(brackets, end - brackets), port = host.substr(end + brackets);
+    const auto is_of_name = [&](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '.' || c == '_' || c == (brackets ? ':' : '.');
+    };
+    const auto digits = [](std::string_view text) {
+        return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= '0' && c <= '9'; });
+    };
+    if (name.empty() || !std::all_of(name.begin(), name.end(), is_of_name)) return std::nullopt;
+    if (!port.empty() && !(port[0] == ':' && port.size() <= 6 && digits(std::string_view(port).substr(1))))
+        return std::nullopt;
+    return name;
 }
 
 bool is_ip_address(const std::string& host) {
@@ -86,11 +99,12 @@ std::string parse_origin(const std::string& text) {
 
 void check_source(const HttpOptions& options, const HttpRequest& request) {
     const std::string host = lower(request.header("host")), origin = lower(request.header("origin"));
-    if (options.keys.empty() && !host.empty() && !is_own_name(options, without_port(host)))
-        throw HttpError(
-            403,
-            fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(without_port(host))), "",
-            "foreign_host");
+    const std::optional<std::string> name = without_port(host);
+    if (request.headers.contains("host") && !name)
+        throw HttpError(400, fmt::format("Host: a name and a port are required, got {}", shortened(host)));
+    if (options.keys.empty() && name && !is_own_name(options, *name))
+        throw HttpError(403, fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(*name)),
+                        "", "foreign_host");
     const bool own = origin.empty() || origin == "http://" + host || origin == "https://" + host;
     if (!own && !is_allowed_origin(options, request))
         throw HttpError(
