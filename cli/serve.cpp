@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/arguments/model_argument.h"
+#include "cli/arguments/server_access.h"
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
@@ -99,14 +100,7 @@ void allow_files(std::size_t more) {
 int serve_models(ServeArguments& args) {
     web::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
-    if (!args.key_file.empty())
-        options.http.keys =
-            web::parse_keys(formats::read_file(args.key_file, formats::FileKind::prompt), args.key_file);
-    if (!web::is_loopback(options.http.host) && options.http.keys.empty() && !options.http.insecure)
-        throw Usage(
-            fmt::format("--host {}: anybody who reaches this machine could use the models: --api-key-file FILE "
-                        "asks for a key, --insecure serves without",
-                        options.http.host));
+    read_access("--host", args.key_file, options.http);
     const auto [models, adapters] = models_and_adapters(args);
     if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
     options.scheduler.threads = set_threads(args.threads);
@@ -121,7 +115,7 @@ int serve_models(ServeArguments& args) {
         }
     const std::atomic<int>& signal = catch_signals();
     api.ready();
-    spdlog::info("serving on {}, {}, {} texts at once; Ctrl-C ends it", api.http().url(),
+    spdlog::info("serving on {}, {}, {} texts at once; Ctrl-C ends it", api.http().places(),
                  counted(options.scheduler.threads, "thread"), options.scheduler.parallel);
     while (signal == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     spdlog::info("{} texts are being finished, for 3 seconds; a second signal ends them",
@@ -172,9 +166,14 @@ Action add_serve(CLI::App& app) {
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time")->capture_default_str();
     app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused")->capture_default_str();
-    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")->capture_default_str();
-    app.add_option("--max-body", http.max_body, "bytes of a request's body")->capture_default_str();
-    app.add_option("--max-connections", http.max_connections, "open connections")->capture_default_str();
+    const CLI::Range at_least_1(std::size_t{1}, std::size_t{1} << 40);
+    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")
+        ->check(at_least_1)
+        ->capture_default_str();
+    app.add_option("--max-body", http.max_body, "bytes of a request's body")->check(at_least_1)->capture_default_str();
+    app.add_option("--max-connections", http.max_connections, "open connections")
+        ->check(at_least_1)
+        ->capture_default_str();
     app.add_option("--header-time", http.header_time, "seconds to wait for a request's headers")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();

@@ -6,10 +6,12 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/json_lines.h"
 #include "cli/arguments/prompt.h"
+#include "cli/arguments/server_access.h"
 #include "cli/training/beginning.h"
 #include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
@@ -76,22 +78,23 @@ int signal_of_any(distributed::Processes* processes, int own) {
 }
 
 // Binds before any long work, so that an error such as a used port shows at once.
-std::unique_ptr<web::LiveRun> bind(const std::string& address, const std::vector<std::string>& allow_hosts) {
-    if (address.empty()) return nullptr;
+std::unique_ptr<web::LiveRun> bind(const TrainArguments& args) {
+    if (args.serve.empty()) return nullptr;
+    web::HttpOptions http{.insecure = args.insecure};
     try {
-        static_cast<void>(web::parse_address(address));
+        std::tie(http.host, http.port) = web::parse_address(args.serve);
     } catch (const Error& e) {
         throw Usage(fmt::format("--serve: {}", e.what()));
     }
-    std::vector<std::string> hosts;
-    for (const std::string& host : allow_hosts) {
+    for (const std::string& host : args.allow_hosts) {
         try {
-            hosts.push_back(web::parse_host(host));
+            http.allow_hosts.push_back(web::parse_host(host));
         } catch (const Error& e) {
             throw Usage(fmt::format("--allow-host: {}", e.what()));
         }
     }
-    return std::make_unique<web::LiveRun>(address, hosts);
+    read_access("--serve", args.key_file, http);
+    return std::make_unique<web::LiveRun>(http);
 }
 
 // Trains in the processes other than the first. Returns an exit code, as train_model() does.
@@ -110,7 +113,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows either
     if (!args.dry_run && args.has("processes"))
         throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
-    if (!args.allow_hosts.empty() && args.serve.empty()) throw Usage("--allow-host is for --serve: add --serve PORT");
+    for (const char* flag : {"allow-host", "api-key-file", "insecure"})
+        if (args.has(flag) && args.serve.empty())
+            throw Usage(fmt::format("--{} is for --serve: add --serve PORT", flag));
     train::RunSettings given = read_given(args);
     const train::Resume resume = train::find_resume(given);
     train::RunSettings settings = train::resolve(std::move(given), resume);
@@ -118,7 +123,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (processes) check_same_start(*processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
     if (!args.dry_run && first) check_place(options, resume);
-    const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
+    const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
@@ -186,7 +191,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (live) {
         callbacks.push_back(live.get());
         live->start(folder->path(), tokenizer, ask_to_stop);
-        report.note(fmt::format("see it learn: {}/", live->url()));
+        report.note(fmt::format("see it learn: {}", live->places()));
     }
     if (caller.callback) callbacks.push_back(caller.callback);
     if (loop.finished()) report.note(nothing_to_do(loop));

@@ -11,9 +11,9 @@ namespace inkling::cli {
 
 struct TrainArguments {
     train::TrainOptions given;  // the values of the flags that are given
-    std::string recipe, config, serve;
+    std::string recipe, config, serve, key_file;
     std::vector<std::string> allow_hosts;
-    bool force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
+    bool insecure = false, force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
     std::size_t processes = 1;    // the number that trains together
     std::set<std::string> flags;  // the names of those that are given
 

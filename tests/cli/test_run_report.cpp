@@ -122,7 +122,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
         const Answer shown = try_ask(port, "POST", "/api/heads", R"({"prompt":"the fox"})");
         heads += shown.status == 200 && shown.json()["heads"]["heads"] == 2;
     }
-    check_has(succeeded(served.wait()).err, "see it learn: http://127.0.0.1:" + std::to_string(port) + "/");
+    check_has(succeeded(served.wait()).err, "see it learn: http://127.0.0.1:" + std::to_string(port) + "\n");
     CHECK(samples > 0);
     CHECK(heads > 0);
     CHECK(steps > 0);
@@ -163,15 +163,31 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
     CHECK_FALSE(fs::exists(folder.out));
 }
 
-TEST_CASE("train --serve: away from loopback a run can be watched and nothing else", "[cli]") {
+TEST_CASE("train --serve: away from loopback it wants a key or --insecure, as serve, and a run can only be watched",
+          "[cli]") {
     const TrainFolder folder;
     const int port = free_port();
-    Process served(folder.train(kEndlessSamples, "--serve", "0.0.0.0:" + std::to_string(port)));
-    wait_for(port, "/");
-    CHECK(get(port, "/").status == 200);
-    CHECK(get(port, "/api/run").status == 200);
-    for (const char* path : {"/api/stop", "/api/sample", "/api/heads"})
-        CHECK(ask(port, "POST", path, "{}").status == 404);
-    served.signal(SIGTERM);
-    CHECK(served.wait().code == 143);
+    const std::string everywhere = "0.0.0.0:" + std::to_string(port), keys = folder.write("keys", "secret\n");
+    for (const std::string& address : {everywhere, std::string("[::]:0"), std::string("192.168.1.5:0")})
+        check_has(ended_with(2, call(folder.train(kSmall, "--serve", address))).err, "--api-key-file", "--insecure");
+    for (const char* flag : {"--insecure", "--allow-host=a", "--api-key-file=keys"})
+        check_fails(call(folder.train(kSmall, flag)), 2, "is for --serve");
+    CHECK_FALSE(fs::exists(folder.out));
+    for (const bool with_key : {false, true}) {
+        const std::string key = with_key ? "Authorization: Bearer secret\r\n" : "";
+        Process served(folder.train(kEndlessSamples, "--overwrite --serve", everywhere,
+                                    with_key ? words("--api-key-file", keys) : words("--insecure")));
+        wait_for(port, "/");
+        CHECK(get(port, "/").status == 200);  // the page, which asks for the key
+        if (with_key)
+            for (const char* header : {"", "Authorization: Bearer other\r\n", "X-Api-Key: \r\n"})
+                CHECK(get(port, "/api/run", header).status == 401);
+        CHECK(get(port, "/api/run", key).status == 200);
+        for (const char* path : {"/api/stop", "/api/sample", "/api/heads"})
+            CHECK(ask(port, "POST", path, "{}", key).status == 404);
+        served.signal(SIGTERM);
+        const Result r = ended_with(143, served.wait());
+        check_has(r.err, "http://127.0.0.1:" + std::to_string(port) + " and this machine's other addresses");
+        check_lacks(r.err, "0.0.0.0", "secret");
+    }
 }

@@ -40,7 +40,7 @@ struct Timed : train::Callback {
 struct Live {
     ScratchFolder folder;
     Run run;
-    web::LiveRun live{"0"};
+    web::LiveRun live{{.port = 0}};
     std::atomic<bool> stop = false;
     explicit Live(std::size_t steps) : run(many_steps(steps)) {
         set_threads(1);

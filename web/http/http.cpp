@@ -107,6 +107,8 @@ class HttpServer::Implementation {
     std::thread thread_;
 };
 
+static bool listens_everywhere(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
+
 HttpServer::HttpServer(HttpOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 HttpServer::~HttpServer() { stop(); }
 void HttpServer::route(const std::string& method, const std::string& path, HttpHandler handler, HttpAccess access) {
@@ -117,8 +119,14 @@ void HttpServer::stop(double grace, const std::function<void()>& give_up) { impl
 int HttpServer::port() const { return implementation_->service().options.port; }
 std::size_t HttpServer::connections() const { return implementation_->service().open; }
 std::string HttpServer::url() const {
-    const std::string& host = implementation_->service().options.host;
+    std::string host = implementation_->service().options.host;
+    if (listens_everywhere(host)) host = host == "::" ? "::1" : "127.0.0.1";  // no browser opens http://0.0.0.0
     return fmt::format("http://{}:{}", host.find(':') == std::string::npos ? host : "[" + host + "]", port());
+}
+
+std::string HttpServer::places() const {
+    const bool everywhere = listens_everywhere(implementation_->service().options.host);
+    return url() + (everywhere ? " and this machine's other addresses" : "");
 }
 
 }  // namespace inkling::web

@@ -44,7 +44,7 @@ struct HttpRequest {
     std::map<std::string, std::string> query = {};    // ?name=value, decoded
     std::map<std::string, std::string> headers = {};  // lower-case names; the first of several
     std::function<bool()> hung_up =
-        nullptr;  // whether the client has disconnected; callable from any thread while the request runs
+        nullptr;  // whether the client has disconnected, not only closed its side; any thread may call it meanwhile
 
     std::string header(const std::string& name) const { return headers.contains(name) ? headers.at(name) : ""; }
 };
@@ -80,7 +80,8 @@ class HttpServer {
     void stop(double grace = 3, const std::function<void()>& give_up = nullptr);
 
     int port() const;
-    std::string url() const;          // "http://127.0.0.1:8080"
+    std::string url() const;          // "http://127.0.0.1:8080", which this machine can open
+    std::string places() const;       // the same, and which other addresses it listens on, for messages
     std::size_t connections() const;  // open now
 
   private:

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 8, kMaxBody = 64 << 10;  // prompts of small models are short
 
-HttpServer server_at(const std::string& address, const std::vector<std::string>& allow_hosts) {
-    const auto [host, port] = parse_address(address);
-    return HttpServer({.host = host, .port = port, .insecure = true, .allow_hosts = allow_hosts, .max_body = kMaxBody});
+HttpOptions with_limits(HttpOptions http) {
+    http.max_body = kMaxBody;
+    return http;
 }
 
 // The beginning of the validation part: whole characters of as many tokens as a small picture shows.
@@ -34,8 +34,7 @@ HttpError ended() { return {503, "the run has ended", "", "ended"}; }
 
 }  // namespace
 
-LiveRun::LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts)
-    : server_(server_at(address, allow_hosts)), watch_only_(!is_loopback(parse_address(address).first)) {}
+LiveRun::LiveRun(HttpOptions http) : server_(with_limits(http)), watch_only_(!is_loopback(http.host)) {}
 
 LiveRun::~LiveRun() {
     over_ = true;
@@ -52,9 +51,10 @@ void LiveRun::start(const std::filesystem::path& run, const data::Tokenizer& tok
     if (!watch_only_) live["controls"] = true, live["heads"] = "/api/heads";
     const Json page = {
         {"runs", Json::array()}, {"defaults", web::default_settings()}, {"heads", nullptr}, {"live", live}};
-    server_.route("GET", "/", [page, name = run.filename().string()](const HttpRequest&) {
+    const auto send = [page, name = run.filename().string()](const HttpRequest&) {
         return page_response(web::kRunPage, name, page);
-    });
+    };
+    server_.route("GET", "/", send, HttpAccess::open);  // asks for the key, if there are keys
     server_.route("GET", "/api/run", [this](const HttpRequest& request) { return data(request); });
     if (!watch_only_) add_controls();
     server_.start();

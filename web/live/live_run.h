@@ -1,7 +1,7 @@
 // The live page of a training run: inkling train --serve. The page reads the files of the run's folder, at no cost to
 // training. The training thread makes samples and heads between two steps, from the current weights, and the result of
 // the run is the same to the last bit.
-//   LiveRun live("8080");                                     // binds
+//   LiveRun live({.port = 8080});                             // binds
 //   live.start("runs/mine", tokenizer, [] { ask_to_stop(); });
 //   loop.run({&live});
 //   live.finish();                                            // an open page shows how the run ended
@@ -26,14 +26,14 @@ namespace inkling::web {
 
 class LiveRun : public train::Callback {
   public:
-    // [HOST:]PORT, and further host names that requests may use; throws Error.
-    explicit LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts = {});
+    explicit LiveRun(HttpOptions http);  // throws Error
     ~LiveRun() override;
 
     void start(const std::filesystem::path& run, const data::Tokenizer& tokenizer, std::function<void()> stop);
     void finish();
 
     std::string url() const { return server_.url(); }
+    std::string places() const { return server_.places(); }
     bool watch_only() const { return watch_only_; }
 
     void step_done(train::TrainingLoop& loop) override;
