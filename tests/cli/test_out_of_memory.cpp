@@ -79,8 +79,8 @@ TEST_CASE("out of memory: any allocation may fail while text is written", "[cli]
 TEST_CASE("out of memory: a server lives on after any allocation of a request has failed", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
     for (const json& asked :
-         {json{{"model", "plus"}, {"prompt", "abc"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}},
-          json{{"prompt", {"abc", "b"}}, {"max_tokens", 3}, {"logprobs", 1}, {"echo", true}, {"temperature", 0}}}) {
+         {json{{"model", "plus"}, {"prompt", "aa"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}},
+          json{{"prompt", {"aa", "a a"}}, {"max_tokens", 3}, {"logprobs", 1}, {"echo", true}, {"temperature", 0}}}) {
         const ScratchFolder folder;
         const std::string mark = folder.path("mark");
         const std::pair<const char*, std::string> variables[] = {

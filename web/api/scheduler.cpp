@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "engine/array/buffer_pool.h"
 #include "engine/base/clock.h"
@@ -14,11 +15,10 @@
 namespace inkling::web {
 namespace {
 
-template <class Jobs>
-std::size_t texts_of(const Jobs& jobs) {
-    std::size_t n = 0;
-    for (const auto& job : jobs) n += job->count();
-    return n;
+template <class At>
+std::size_t texts_of(At first, At last) {
+    return std::accumulate(first, last, std::size_t{0},
+                           [](std::size_t n, const auto& job) { return n + job->count(); });
 }
 
 HttpError shutting_down() { return {503, "the server is shutting down", "", "shutting_down"}; }
@@ -72,10 +72,16 @@ bool Scheduler::stopping() {
 void Scheduler::run() {
     set_threads(options_.threads);
     const Interruptible scope([this] { return stopping(); });  // take_next() then fails the texts
-    while (take_next()) {
-        drop_abandoned();
-        if (next_) read_prompt();
-        if (!running_.empty()) step();
+    for (bool more = true; more;) {
+        try {
+            more = take_next();
+            if (!more) break;
+            drop_abandoned();
+            if (next_) read_prompt();
+            if (!running_.empty()) step();
+        } catch (const std::exception&) {  // out of memory outside of a job: again, since some may come free
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
     }
 }
 
@@ -93,7 +99,8 @@ bool Scheduler::take_next() {
         for (const auto& job : running_) job->stream.fail(shutting_down());
         return false;
     }
-    if (!waiting_.empty() && texts_of(running_) + waiting_.front()->count() <= options_.parallel) {
+    if (!waiting_.empty() &&
+        texts_of(running_.begin(), running_.end()) + waiting_.front()->count() <= options_.parallel) {
         next_ = waiting_.front();
         waiting_.pop_front();
         metrics_.add_waiting(-static_cast<std::ptrdiff_t>(next_->count()));
@@ -110,7 +117,7 @@ void Scheduler::drop_abandoned() {
     };
     const auto dropped = [&](auto& jobs) {
         const auto first = std::stable_partition(jobs.begin(), jobs.end(), [&](const auto& job) { return !gone(job); });
-        const std::size_t n = texts_of(Jobs(first, jobs.end()));
+        const std::size_t n = texts_of(first, jobs.end());
         jobs.erase(first, jobs.end());
         metrics_.add_abandoned(n);
         return -static_cast<std::ptrdiff_t>(n);
@@ -175,8 +182,15 @@ void Scheduler::step() {
     // free the places before publishing, so that a client with a whole answer finds them free
     const auto first =
         std::stable_partition(running_.begin(), running_.end(), [](const auto& job) { return !job->finished(); });
-    metrics_.add_running(-static_cast<std::ptrdiff_t>(texts_of(Jobs(first, running_.end()))));
-    for (const auto& job : running_) job->publish();
+    metrics_.add_running(-static_cast<std::ptrdiff_t>(texts_of(first, running_.end())));
+    for (const auto& job : running_) {
+        try {
+            job->publish();
+        } catch (const std::exception& e) {  // the next step drops it
+            for (TextStream::Job::Text& text : job->texts) text.sequence.finish();
+            job->stream.fail({500, e.what()});
+        }
+    }
     running_.erase(first, running_.end());
 }
 

@@ -38,9 +38,11 @@ class HttpServer::Implementation {
         thread_ = std::thread([this] {
             for (bool more = true; more;) {
                 try {
+                    if (!accepting_ && acceptor_.is_open()) accept();
                     service_.io.run();
                     more = false;
                 } catch (const std::exception&) {  // out of memory for a connection, which is closed
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
                 }
             }
         });
@@ -72,6 +74,7 @@ class HttpServer::Implementation {
   private:
     void accept() {
         acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
+            accepting_ = false;
             if (!acceptor_.is_open()) return;
             if (!error) {
                 try {
@@ -81,8 +84,11 @@ class HttpServer::Implementation {
                 return accept();
             }
             retry_.expires_after(std::chrono::milliseconds(10));  // out of file descriptors
-            retry_.async_wait([this](const boost::system::error_code&) { accept(); });
+            retry_.async_wait([this](const boost::system::error_code&) {
+                if (!accepting_) accept();
+            });
         });
+        accepting_ = true;
     }
 
     void begin(tcp::socket socket) {
@@ -104,6 +110,7 @@ class HttpServer::Implementation {
     tcp::acceptor acceptor_{service_.io};
     asio::steady_timer retry_{service_.io};
     asio::executor_work_guard<asio::io_context::executor_type> work_{service_.io.get_executor()};
+    bool accepting_ = false;  // else the start of it threw
     std::thread thread_;
 };
 
