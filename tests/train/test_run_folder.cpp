@@ -167,7 +167,7 @@ TEST_CASE("run folder: a save that fails names an earlier checkpoint only if it 
         RunFolder folder(scratch.path(name));
         save(folder, 10);
         save(folder, 20);
-        return error_of([&] {
+        return error_of<Error>([&] {
             folder.save(30, [&](const fs::path&) {
                 meanwhile(folder.path());
                 throw Error("no space");
