@@ -11,6 +11,7 @@
 #include "cli/log.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/clock.h"
+#include "engine/base/names.h"
 #include "train/loop.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/speed.h"
@@ -76,7 +77,7 @@ bool Report::moving_line(std::string text) {
     if (quiet_) return false;
     if (terminal_) {
         const std::size_t width = terminal_columns(STDERR_FILENO);
-        if (text.size() >= width) text.resize(width - 1);  // a wrapped line cannot be wiped
+        text.resize(cut_text(text, width - 1).size());  // a wrapped line cannot be wiped
         wipe();
         std::fputs(text.c_str(), stderr);
         std::fflush(stderr);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/common.h"
+#include "engine/base/names.h"
 #include "formats/utf8.h"
 #include "generate/sequence.h"
 #include "models/files/adapter_folder.h"
@@ -39,9 +40,9 @@ std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tok
     text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
     if (text.size() > kBytes) {
         const std::size_t end = text.find_last_of(' ', kBytes);
-        text.resize(end != std::string::npos && end > 0 ? end : kBytes);
+        text.resize(cut_text(text, end != std::string::npos && end > 0 ? end : kBytes).size());
     }
-    return text.substr(0, formats::find_invalid_utf8(text));  // drops a cut character at the end
+    return text.substr(0, formats::find_invalid_utf8(text));  // the last token may end in a character
 }
 
 bool needs_no_escape(const std::string& text) {

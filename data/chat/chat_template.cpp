@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "formats/utf8.h"
@@ -22,9 +23,7 @@ namespace {
 constexpr char kNone[] = "the model has no chat template: have it complete texts instead";
 
 std::string first_line(const std::string& text) {
-    constexpr std::size_t kMax = 80;
-    const std::string line = text.substr(0, std::min(text.find('\n'), text.size()));
-    return line.size() > kMax ? line.substr(0, kMax) + "..." : line;
+    return shortened(std::string_view(text).substr(0, text.find('\n')), 80);
 }
 
 // bos_token, eos_token and the like, by the folder's files.

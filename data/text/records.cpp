@@ -5,6 +5,7 @@
 
 #include "data/text/learn_marks.h"
 #include "engine/base/check.h"
+#include "engine/base/names.h"
 #include "formats/json.h"
 #include "formats/named.h"
 
@@ -15,8 +16,8 @@ namespace {
 // A name in a message: on one line, whatever it holds, and not long.
 std::string shown(std::string_view name) {
     const std::string escaped =
-        nlohmann::json(name.substr(0, 60)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return escaped.substr(1, escaped.size() - 2) + (name.size() > 60 ? "..." : "");
+        nlohmann::json(shortened(name, 60)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return escaped.substr(1, escaped.size() - 2);
 }
 
 // Finds the field of the outermost object of a line.

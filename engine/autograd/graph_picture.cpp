@@ -12,7 +12,7 @@ std::string escaped(const std::string& text) {
     std::string safe;
     for (const char c : text) {
         if (c == '"' || c == '\\') safe += '\\';
-        safe += c;
+        c == '\n' ? safe += "\\n" : safe += c;
     }
     return safe;
 }

@@ -45,6 +45,11 @@ std::optional<E> find_named(std::string_view name) {
     return std::nullopt;
 }
 
+// The beginning of a text, of at most `bytes` bytes, that ends where a UTF-8 character ends.
+std::string_view cut_text(std::string_view text, std::size_t bytes);
+// The same, followed by "..." if the text is longer.
+std::string shortened(std::string_view text, std::size_t bytes);
+
 // A name from a file for a message: shortened, on one line.
 std::string shown_name(std::string_view name);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 #include "formats/files/system_calls.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 // A name beside the target that no other writer has; a long name is cut so that the whole stays under 255 bytes.
 fs::path temporary_name(const fs::path& target) {
     static std::atomic<unsigned> count{0};
-    const std::string name = target.filename().string().substr(0, 200);
+    const std::string name(cut_text(target.filename().native(), 200));
     return target.parent_path() / fmt::format(".{}.tmp.{}.{}", name, ::getpid(), count++);
 }
 

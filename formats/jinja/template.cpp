@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/base/names.h"
 #include "formats/jinja/expression.h"
 #include "formats/utf8.h"
 
@@ -233,11 +234,7 @@ auto in_one_line(const F& f) {
     try {
         return f();
     } catch (const BadInput& e) {
-        constexpr std::size_t kMax = 300;
-        std::string line = e.what();
-        std::size_t end = std::min(line.size(), kMax);
-        while (end < line.size() && (line[end] & 0xC0) == 0x80) --end;
-        if (end < line.size()) line.replace(end, std::string::npos, "...");
+        std::string line = shortened(e.what(), 300);
         std::replace_if(
             line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
         throw BadInput(line);

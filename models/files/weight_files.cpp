@@ -40,7 +40,7 @@ void WeightFiles::add_shards(const fs::path& folder) {
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
     for (const auto& [name, shard] : index["weight_map"].items()) {
         check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
-                        shard.dump().substr(0, 80));
+                        formats::quote(shard));
         const std::string file_name = shard.get<std::string>();
         const fs::path plain(file_name);
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),

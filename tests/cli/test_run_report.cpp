@@ -1,9 +1,12 @@
 // inkling report, and train --serve, as users call them.
+#include "formats/utf8.h"
 #include "tests/cli/program.h"
 #include "tests/support/http_client.h"
+#include "tests/support/markup.h"
 #include "tests/support/page_data.h"
 #include "web/http/http.h"
 
+using namespace inkling;
 using namespace inkling::testing;
 
 namespace {
@@ -189,5 +192,28 @@ TEST_CASE("train --serve: away from loopback it wants a key or --insecure, as se
         const Result r = ended_with(143, served.wait());
         check_has(r.err, "http://127.0.0.1:" + std::to_string(port) + " and this machine's other addresses");
         check_lacks(r.err, "0.0.0.0", "secret");
+    }
+}
+
+TEST_CASE("report: pictures and pages of runs with any names are well-formed", "[cli]") {
+    const ScratchFolder folder;
+    Arguments runs;
+    for (const std::string name :
+         {"d\u00e9j\u00e0 vu d\u00e9j\u00e0 vu d\u00e9j\u00e0",
+          "\u65e5\u672c\u8a9e\u65e5\u672c\u8a9e\u65e5\u672c\u8a9e",
+          "\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600\U0001F600", "a <b> & \"c\" 'd' \x01\x1b[1m",
+          "\xff\xfe latin caf\xe9 and more of it", "x\uFFFF\uFFFE"}) {
+        runs.push_back(folder.path(name));
+        copy_run(small_run(), runs.back());
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const Arguments some(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(i + 1));
+        execute("report", some, "--out", folder.path("c.html"), "--overwrite");
+        CHECK(formats::find_invalid_utf8(read_file(folder.path("c.html"))) == std::string::npos);
+    }
+    for (const std::string& run : runs) {
+        execute("attention --model", run, "--prompt", "a <b> & \u00e9\u00e9\u00e9\u00e9", "--out",
+                folder.path("a.svg"));
+        CHECK(xml_fault(read_file(folder.path("a.svg"))) == "");
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/names.h"
 #include "formats/json.h"
 #include "web/http/http_error.h"
 
@@ -38,8 +39,7 @@ Fields::Fields(nlohmann::json object, std::string prefix) : object_(std::move(ob
 
 void Fields::refuse(const std::string& name, const std::string& why) const {
     std::string path = prefix_.empty() ? name : prefix_ + "." + name;
-    constexpr std::size_t kMax = 100;
-    if (path.size() > kMax) path = path.substr(0, kMax) + "...";
+    path = shortened(path, 100);
     std::replace_if(
         path.begin(), path.end(), [](unsigned char c) { return c < ' '; }, '?');
     throw HttpError(400, path + ": " + why, path);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/base/names.h"
 #include "web/http/http_request.h"
 
 namespace inkling::web {
@@ -51,7 +52,7 @@ bool is_own_name(const HttpOptions& options, const std::string& host) {
     return !is_loopback(options.host) && (is_ip_address(host) || host == lower(options.host) || host == machine_name());
 }
 
-std::string shortened(const std::string& text) { return text.substr(0, 100); }
+constexpr std::size_t kShown = 100;  // bytes of a header in a message
 
 // The key of `Authorization: Bearer KEY`; "" for other schemes.
 std::string bearer_key(const HttpRequest& request) {
@@ -101,14 +102,16 @@ void check_source(const HttpOptions& options, const HttpRequest& request) {
     const std::string host = lower(request.header("host")), origin = lower(request.header("origin"));
     const std::optional<std::string> name = without_port(host);
     if (request.headers.contains("host") && !name)
-        throw HttpError(400, fmt::format("Host: a name and a port are required, got {}", shortened(host)));
+        throw HttpError(400, fmt::format("Host: a name and a port are required, got {}", shortened(host, kShown)));
     if (options.keys.empty() && name && !is_own_name(options, *name))
-        throw HttpError(403, fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(*name)),
-                        "", "foreign_host");
+        throw HttpError(
+            403, fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(*name, kShown)), "",
+            "foreign_host");
     const bool own = origin.empty() || origin == "http://" + host || origin == "https://" + host;
     if (!own && !is_allowed_origin(options, request))
         throw HttpError(
-            403, fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(origin)),
+            403,
+            fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(origin, kShown)),
             "", "foreign_origin");
 }
 

@@ -4,12 +4,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generate/utf8_stream.h"
+
 namespace inkling::web {
+
+constexpr const char* kNoCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
 std::string escape_markup(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : generate::to_valid_utf8(text)) {
         switch (c) {
+            case '\n':
+            case '\t':
+                result += c;
+                break;
             case '&':
                 result += "&amp;";
                 break;
@@ -26,9 +34,12 @@ std::string escape_markup(std::string_view text) {
                 result += "&#39;";
                 break;
             default:
-                result += c;
+                static_cast<unsigned char>(c) < ' ' ? result += kNoCharacter : result += c;
         }
     }
+    for (const char* const none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})  // U+FFFE, U+FFFF
+        for (std::size_t at = 0; (at = result.find(none, at)) != std::string::npos;)
+            result.replace(at, 3, kNoCharacter);
     return result;
 }
 

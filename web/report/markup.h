@@ -9,7 +9,8 @@
 
 namespace inkling::web {
 
-// For the text and the quoted attributes of HTML and SVG.
+// For the text and the quoted attributes of HTML and SVG. What XML cannot hold becomes U+FFFD: control characters, and
+// bytes that are not UTF-8.
 std::string escape_markup(std::string_view text);
 
 // For the inside of <script>, where "</script" and "<!--" have a meaning even within strings. ASCII output; bytes that

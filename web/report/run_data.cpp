@@ -6,6 +6,7 @@
 
 #include "data/stories/stories.h"
 #include "engine/base/check.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "formats/utf8.h"
@@ -244,7 +245,7 @@ std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std:
         if (!prompt.is_string() || !text.is_string()) continue;
         std::string all = prompt.get<std::string>() + text.get<std::string>();
         all.erase(0, all.find_first_not_of("\n"));
-        all.resize(std::min(all.size(), kBytes));
+        all.resize(cut_text(all, kBytes).size());
         all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
         std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens, so that no special token is cut
         if (ids.size() > std::min(kTokens, context)) {

@@ -1,0 +1,32 @@
+// Texts that are cut for messages end where a character ends.
+#include "engine/base/names.h"
+
+#include "tests/catch.h"
+
+using namespace inkling;
+
+TEST_CASE("names: a text is cut where a character ends", "[base]") {
+    struct Case {
+        const char *text, *beginning;
+        std::size_t bytes;
+    };
+    for (const Case& c : {Case{"abc", "abc", 3},
+                          {"abc", "ab", 2},
+                          {"abc", "", 0},
+                          {"", "", 5},
+                          {"a\u00e9", "a", 2},            // two bytes
+                          {"\u20ac\u20ac", "\u20ac", 4},  // three
+                          {"\u20ac\u20ac", "\u20ac", 5},
+                          {"a\U0001F600", "a", 2},  // four
+                          {"a\U0001F600", "a", 4},
+                          {"a\U0001F600", "a\U0001F600", 5},
+                          {"\U0001F600", "", 3},
+                          {"\x80\x80\x80\x80\x80\x80", "\x80\x80\x80\x80\x80", 5}}) {  // not UTF-8: still shortened
+        INFO(c.text << ' ' << c.bytes);
+        CHECK(cut_text(c.text, c.bytes) == c.beginning);
+        CHECK(shortened(c.text, c.bytes) ==
+              std::string(c.beginning) + (std::string(c.text) == c.beginning ? "" : "..."));
+    }
+    CHECK(shown_name(std::string(79, 'x') + "\u00e9") == std::string(79, 'x') + "...");
+    CHECK(shown_name("a\nb") == "a?b");
+}
