@@ -91,7 +91,10 @@ int show_attention(const AttentionArguments& args) {
     const bool to_stdout = args.out.path.empty() || args.out.path == "-";
     if (args.prompt_file.empty() && args.prompt_option->count() == 0)
         throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
-    if (!to_stdout) args.out.check_format(format);
+    if (!to_stdout) {
+        args.out.check_format(format);
+        args.out.check_inputs({args.prompt_file, args.model.model});
+    }
     const bool nothing_asked = args.out.path.empty() && args.format.empty() && !args.json && !only;
     if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);

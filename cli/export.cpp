@@ -67,12 +67,16 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
         cap, args.model.name());
 }
 
-// Writes Ollama's Modelfile beside the exported file. `base`: the base model of an adapter.
-void write_modelfile(const ExportArguments& args, const data::Tokenizer& tokenizer, const fs::path& base = {}) {
+// Ollama's Modelfile beside the exported file. Throws BadInput if it would replace another.
+std::string make_modelfile(const ExportArguments& args, const data::Tokenizer& tokenizer, const fs::path& base) {
     const std::string own = "./" + fs::path(args.out.path).filename().string();
-    formats::write_file_atomic(args.modelfile_path(), base.empty() ? models::modelfile(own, "", tokenizer)
-                                                                   : models::modelfile(base.string(), own, tokenizer));
-    spdlog::info("wrote {}", args.modelfile_path().string());
+    const std::string text =
+        base.empty() ? models::modelfile(own, "", tokenizer) : models::modelfile(base.string(), own, tokenizer);
+    const fs::path path = args.modelfile_path();
+    const bool same = !formats::is_there(path) || args.out.overwrite || formats::read_file(path) == text;
+    check<BadInput>(same, "--modelfile: {} is there already and says something else: replace it with --overwrite",
+                    path.string());
+    return text;
 }
 
 void report(const ExportArguments& args, const std::string& type) {
@@ -111,17 +115,28 @@ int export_model(const ExportArguments& args) {
     if (args.format.starts_with("gguf")) args.out.check("GGUF", "a GGUF file");
     if (args.modelfile && !args.format.starts_with("gguf"))
         throw Usage(fmt::format("--modelfile is for --format gguf and gguf-lora, got {}", args.format));
-    if (args.modelfile && !args.out.overwrite && !begins_with(args.modelfile_path().string(), "FROM "))
-        throw Usage(fmt::format("--modelfile: {} is a file of another kind: replace it with --overwrite",
-                                args.modelfile_path().string()));
+    if (args.modelfile && out.filename() == "Modelfile")
+        throw Usage(fmt::format("--out {}: --modelfile writes a file of this name: choose another", args.out.path));
+    args.out.check_inputs(
+        models::model_parts(models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model)));
     models::LoadedModel loaded = load_current(args.model);
+    const bool adapter = args.format == "gguf-lora";
+    std::string modelfile;  // made before anything is written
+    if (args.modelfile)
+        modelfile = make_modelfile(args, *loaded.tokenizer,
+                                   adapter ? fs::absolute(base_of(args)).lexically_normal() : fs::path());
+    const auto write_modelfile = [&] {
+        if (!args.modelfile) return;
+        formats::write_file_atomic(args.modelfile_path(), modelfile);
+        spdlog::info("wrote {}", args.modelfile_path().string());
+    };
     const std::string type = type_of(args);
-    if (args.format == "gguf-lora") {
+    if (adapter) {
         check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
                         args.model.name());
         models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
         report(args, type);
-        if (args.modelfile) write_modelfile(args, *loaded.tokenizer, fs::absolute(base_of(args)).lexically_normal());
+        write_modelfile();
         return 0;
     }
     if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
@@ -140,7 +155,7 @@ int export_model(const ExportArguments& args) {
         const bool as_asked =
             models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) == asked;
         report(args, as_asked ? type : fmt::format("f16 ({} needs rows of a multiple of 32 numbers)", type));
-        if (args.modelfile) write_modelfile(args, *loaded.tokenizer);
+        write_modelfile();
     }
     return 0;
 }

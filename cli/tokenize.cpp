@@ -56,6 +56,7 @@ int learn(const TokenizeArguments& args) {
     args.out.check("{\n  \"version\"", "a tokenizer.json");
     set_threads(args.threads);
     const data::Corpus corpus = read_data(args.text);
+    args.out.check_inputs({corpus.sources.begin(), corpus.sources.end()});
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size,
                                                        {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
     formats::write_file_atomic(args.out.path, tokenizer.to_json());

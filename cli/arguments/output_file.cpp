@@ -1,6 +1,5 @@
 #include "cli/arguments/output_file.h"
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -33,6 +32,13 @@ void OutputFile::check_format(const std::string& format) const {
         {"json", {"{\"model\"", "what this command writes"}}};
     const auto found = kMarks.find(format);
     found == kMarks.end() ? check("", "what this command writes") : check(found->second.first, found->second.second);
+}
+
+void OutputFile::check_inputs(const std::vector<std::filesystem::path>& inputs) const {
+    std::error_code none;
+    for (const std::filesystem::path& input : inputs)
+        if (std::filesystem::equivalent(path, input, none))
+            throw Usage(fmt::format("--out {}: the command reads this file: choose another name", path));
 }
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help) {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace inkling::cli {
 
@@ -20,6 +22,9 @@ struct OutputFile {
     // Throws Usage for an existing file that does not begin with `begin`, or, if that is empty, for any.
     void check(std::string_view begin, const char* kind) const;
     void check_format(const std::string& format) const;  // the same for html, svg and json
+
+    // Throws Usage, with --overwrite too, if the file is one of those that the command reads, also through a link.
+    void check_inputs(const std::vector<std::filesystem::path>& inputs) const;
 };
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 
 #include "engine/base/check.h"
 #include "formats/files/system_calls.h"
@@ -122,10 +124,13 @@ bool is_folder(const fs::path& path) {
 
 void refuse_other_form(const fs::path& path, std::initializer_list<const char*> others, const char* python) {
     const std::string folder = path.parent_path().string();
+    const bool plain = std::all_of(folder.begin(), folder.end(), [](unsigned char c) {
+        return std::isalnum(c) || c >= 0x80 || std::strchr("-_./+ ", c);
+    });
     for (const char* const other : others)
         check<BadInput>(is_there(path) || !is_there(path.parent_path() / other),
                         "{}: holds {}, which is not read, and no {}: convert it with python3 -c \"{}\"", folder, other,
-                        path.filename().string(), fmt::format(fmt::runtime(python), folder));
+                        path.filename().string(), fmt::format(fmt::runtime(python), plain ? folder : "FOLDER"));
 }
 
 bool has_hole(const fs::path& path) {

@@ -36,7 +36,7 @@ bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
 // Throws BadInput if `path` is missing and one of `others`, which cannot be read, is beside it. `python` is the command
-// that converts it, with {0} for the folder.
+// that converts it, with {0} for the folder; a name that a shell or Python would read otherwise becomes FOLDER.
 void refuse_other_form(const std::filesystem::path& path, std::initializer_list<const char*> others,
                        const char* python);
 

@@ -10,6 +10,7 @@
 #include "engine/array/gemm.h"
 #include "engine/base/half.h"
 #include "engine/base/names.h"
+#include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "formats/json.h"
@@ -201,6 +202,21 @@ fs::path base_of_adapter(const fs::path& folder) {
         fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
                     "the adapter's with --adapter{}",
                     what, shown_name(base), how_to_get(base)));
+}
+
+std::vector<fs::path> model_parts(const fs::path& path) {
+    std::vector<fs::path> parts{path};
+    if (is_adapter(path)) {
+        const std::vector<fs::path> base = model_parts(base_of_adapter(path));
+        parts.insert(parts.end(), base.begin(), base.end());
+    }
+    const std::string name = path.filename().string();
+    const std::size_t first = name.find("-00001-of-");
+    if (first == std::string::npos || !formats::is_gguf(path)) return parts;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    for (const std::string& other : formats::names_in(folder))
+        if (other != name && other.starts_with(name.substr(0, first + 1))) parts.push_back(folder / other);
+    return parts;
 }
 
 void load_adapter(const fs::path& folder, Transformer<float>& model) {

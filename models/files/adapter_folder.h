@@ -22,6 +22,9 @@ AdapterOptions read_adapter_config(const std::filesystem::path& folder);
 // BadInput if it does not exist.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
 
+// What load_model(path) reads: the folder or the files of the model; of an adapter, also those of its base model.
+std::vector<std::filesystem::path> model_parts(const std::filesystem::path& path);
+
 // Replaces the model's adapters by those of a folder and freezes everything else. Throws BadInput, naming all tensors
 // that do not fit the model.
 void load_adapter(const std::filesystem::path& folder, Transformer<float>& model);

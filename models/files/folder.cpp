@@ -29,7 +29,7 @@ using nlohmann::json;
 std::string how_to_get(const fs::path& path) {
     const std::string name = path.string();
     const bool of_hub = !name.empty() && std::count(name.begin(), name.end(), '/') <= 1 &&
-                        name.find_first_of(".~/") != 0 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                        name.find_first_of(".~/-") != 0 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
                             return std::isalnum(c) || std::strchr("-_./", c);
                         });
     if (!of_hub) return "";

@@ -65,13 +65,21 @@ TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replace
         execute(start);
         CHECK(read_file(beside) == "FROM ./m.gguf\n");
     }
-    folder.write("Modelfile", "# mine");
-    check_has(program(start).err, "is a file of another kind: replace it with --overwrite");
-    CHECK(read_file(beside) == "# mine");
+    const std::string other = folder.path("other.gguf");
+    const auto kept = [&](const std::string& modelfile, const Arguments& command) {
+        folder.write("Modelfile", modelfile);
+        check_has(ended_with(3, program(command)).err, "says something else: replace it with --overwrite");
+        CHECK(read_file(beside) == modelfile);
+    };
+    kept("# mine", start);
+    kept("FROM ./m.gguf\nSYSTEM You are a mouse.\n", start);  // of this file, with a line of the user's
+    kept("FROM ./m.gguf\n", words("export --model", kStories, "--out", other, "--modelfile"));  // of another file
+    CHECK_FALSE(fs::exists(other));
     execute(start + "--overwrite");
     CHECK(program(start + "--format hf").code == 2);
+    check_fails(call("export --model", kStories, "--out", beside, "--modelfile"), 2, "writes a file of this name");
     const std::string adapter = tests_path("reference/adapters/llama"), lora = folder.path("lora.gguf");
-    execute("export --model", adapter, "--out", lora, "--format gguf-lora --modelfile");
+    execute("export --model", adapter, "--out", lora, "--format gguf-lora --modelfile --overwrite");
     CHECK(read_file(beside) == "FROM " + fs::path(tests_path("reference/llama_tiny")).lexically_normal().string() +
                                    "\nADAPTER ./lora.gguf\n");
 }

@@ -1,6 +1,7 @@
 // Ollama's Modelfile: its template is the model's own, in Go.
 #include "models/files/gguf/modelfile.h"
 
+#include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
 #include "tests/models/chat_folder.h"
 #include "tests/support/error_of.h"
@@ -56,4 +57,30 @@ TEST_CASE("modelfile: without a chat template there is none, and one that Go's c
     CHECK_THAT(refusal(counted), contains("--modelfile: the chat template cannot be written for Ollama"));
     const std::string braces = "{{ '{{' }}" + std::string(models::kChatMl);
     CHECK_THAT(refusal(braces), contains("it has {{"));
+}
+
+TEST_CASE("modelfile: a name or a token cannot add a line of its own", "[models]") {
+    const auto plain = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    for (const std::string name : {"./a\nSYSTEM b", "./a\rb", "./a\"b", "./a\x1b", "/a\x7f"}) {
+        INFO(name);
+        CHECK_THAT(error_of([&] { models::modelfile(name, "", *plain); }), contains("the model's path has a quote"));
+        CHECK_THAT(error_of([&] { models::modelfile("/base", name, *plain); }),
+                   contains("the adapter's name has a quote"));
+    }
+    CHECK(models::modelfile("./a b'c.gguf", "", *plain) == "FROM ./a b'c.gguf\n");
+    const auto with_end = [](const std::string& end) {  // as it stands in JSON
+        const ChatFolder folder(models::kChatMl, 32);
+        for (const auto& entry : fs::directory_iterator(folder.scratch.path())) {
+            std::string text = formats::read_file(entry.path());
+            for (std::size_t at = 0; (at = text.find("<|im_end|>", at)) != std::string::npos; at += end.size())
+                text.replace(at, 10, end);
+            if (entry.path().extension() == ".json") folder.scratch.write(entry.path().filename().string(), text);
+        }
+        return models::modelfile("./m.gguf", "", *models::open_tokenizer(folder.scratch.path()));
+    };
+    CHECK_THAT(with_end("<|end|>"), contains("\nPARAMETER stop \"<|end|>\"\n"));
+    for (const std::string end : {"<|x\\\"\\nADAPTER /a|>", "<|x\\nSYSTEM a|>", "<|\\\"|>"})
+        CHECK_THAT(error_of([&] { with_end(end); }), contains("--modelfile: "));
+    // {{ is Go's, also where a part of the template ends in a brace
+    CHECK_THAT(error_of([] { modelfile_of("{{ '{' }}" + std::string(models::kChatMl)); }), contains("it has {{"));
 }

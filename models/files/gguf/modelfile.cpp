@@ -31,10 +31,21 @@ std::vector<std::string> around(const data::ChatSource& chat, const Messages& me
     }
     require(parts.size() == messages.size(), "it does not show the contents one by one");
     parts.push_back(text.bytes.substr(at));
-    for (const std::string& part : parts)
-        require(part.find("{{") == std::string::npos && part.find("\"\"\"") == std::string::npos,
-                "it has {{ or \"\"\"");
+    for (const std::string& part : parts)  // "{" at its end would join the {{ behind it
+        require(
+            part.find("{{") == std::string::npos && part.find("\"\"\"") == std::string::npos && !part.ends_with('{'),
+            "it has {{ or \"\"\"");
     return parts;
+}
+
+// A value on a line of its own. Ollama reads no escapes: a line end in it would begin another instruction.
+const std::string& one_line(const std::string& value, const char* what) {
+    const bool plain = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+    check<BadInput>(plain && value.find('"') == std::string::npos,
+                    "--modelfile: {} has a quote, a line end or another control character, which Ollama's file cannot "
+                    "hold: export without --modelfile, or rename it",
+                    what);
+    return value;
 }
 
 std::string without(const std::string& begin, const std::string& text) {
@@ -78,12 +89,13 @@ std::string go_template(const data::Tokenizer& tokenizer) {
 }  // namespace
 
 std::string modelfile(const std::string& from, const std::string& adapter, const data::Tokenizer& tokenizer) {
-    std::string text = "FROM " + from + "\n";
-    if (!adapter.empty()) text += "ADAPTER " + adapter + "\n";
+    std::string text = "FROM " + one_line(from, "the model's path") + "\n";
+    if (!adapter.empty()) text += "ADAPTER " + one_line(adapter, "the adapter's name") + "\n";
     if (!tokenizer.chat) return text;
     const std::int32_t end = data::ChatTemplate::of(tokenizer).end_of_turn();
     text += "TEMPLATE \"\"\"" + go_template(tokenizer) + "\"\"\"\n";
-    return text + "PARAMETER stop \"" + tokenizer.decode(std::span(&end, 1)) + "\"\n";
+    return text + "PARAMETER stop \"" + one_line(tokenizer.decode(std::span(&end, 1)), "the token that ends a turn") +
+           "\"\n";
 }
 
 }  // namespace inkling::models
