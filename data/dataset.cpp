@@ -55,7 +55,7 @@ struct Fingerprint {
 class Builder {
   public:
     Builder(std::size_t vocab_size, const fs::path& file) : bytes_each_(id_bytes(vocab_size)), kept_(vocab_size) {
-        if (!file.empty()) file_.emplace(file);
+        if (!file.empty()) file_.emplace(file, formats::Links::replaced);
     }
     void add(std::span<const std::int32_t> ids) {
         fingerprint_.add(ids);

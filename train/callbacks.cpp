@@ -12,11 +12,11 @@ namespace inkling::train {
 CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
                                  MetricsFile* metrics)
     : folder_(folder), tokenizer_(tokenizer), metrics_(metrics) {
-    formats::write_file_atomic(folder.path() / "config.toml", loop.state().config);
+    formats::write_file_atomic(folder.path() / "config.toml", loop.state().config, formats::Links::replaced);
 }
 
 void CheckpointSaver::replanned(TrainingLoop& loop) {
-    formats::write_file_atomic(folder_.path() / "config.toml", loop.state().config);
+    formats::write_file_atomic(folder_.path() / "config.toml", loop.state().config, formats::Links::replaced);
 }
 
 void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {

@@ -6,7 +6,8 @@
 //   FileWriter file("model.safetensors");                      // the same, in pieces
 //   file.write(data, size);
 //   file.commit();                                             // without it, the new file is removed
-// A link is followed, and its target replaced. What is not a regular file (/dev/null, a pipe) is written directly.
+// A link is followed, and its target replaced. What is not a regular file (/dev/null, a pipe) is written directly. In a
+// folder that may come from somebody else, Links::replaced puts a regular file in their place.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +44,10 @@ void refuse_other_form(const std::filesystem::path& path, std::initializer_list<
 // Whether a regular file has a hole that reads as NUL bytes (a sparse file).
 bool has_hole(const std::filesystem::path& path);
 
+enum class Links { followed, replaced };
+
 // Writes `content` to `path` and syncs it. Keeps a replaced file's permissions.
-void write_file_atomic(const std::filesystem::path& path, std::string_view content);
+void write_file_atomic(const std::filesystem::path& path, std::string_view content, Links links = Links::followed);
 
 // Whether `name` is a temporary file for `of` left by a killed writer.
 bool is_unfinished(const std::string& name, const std::string& of);
@@ -55,7 +58,7 @@ void sync_directory(const std::filesystem::path& directory);
 // write_file_atomic for content in pieces. After an Error the writer is closed and its file removed.
 class FileWriter {
   public:
-    explicit FileWriter(const std::filesystem::path& path);
+    explicit FileWriter(const std::filesystem::path& path, Links links = Links::followed);
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;

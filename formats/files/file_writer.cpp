@@ -29,8 +29,8 @@ fs::path temporary_name(const fs::path& target) {
 
 bool is_unfinished(const std::string& name, const std::string& of) { return name.starts_with("." + of + ".tmp."); }
 
-void write_file_atomic(const fs::path& path, std::string_view content) {
-    FileWriter file(path);
+void write_file_atomic(const fs::path& path, std::string_view content, Links links) {
+    FileWriter file(path, links);
     file.write(content.data(), content.size());
     file.commit();
 }
@@ -47,21 +47,22 @@ void sync_directory(const fs::path& directory) {
     if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
 }
 
-FileWriter::FileWriter(const fs::path& path) : path_(path), target_(path) {
+FileWriter::FileWriter(const fs::path& path, Links links) : path_(path), target_(path) {
     check(path.native().find('\0') == std::string::npos, "cannot write {}...: its name has a NUL byte: rename it",
           path.c_str());
     struct stat old = {};
-    const int error = error_of(::stat(path.c_str(), &old));
-    const bool exists = error == 0;
+    const bool follow = links == Links::followed;
+    const int error = error_of(follow ? ::stat(path.c_str(), &old) : ::lstat(path.c_str(), &old));
     require(error == ENOENT ? 0 : error);
-    require((exists && S_ISDIR(old.st_mode)) || !path.has_filename() ? EISDIR : 0);
+    require((error == 0 && S_ISDIR(old.st_mode)) || !path.has_filename() ? EISDIR : 0);
+    const bool exists = error == 0 && (follow || S_ISREG(old.st_mode));
     if (exists && !S_ISREG(old.st_mode)) {
         fd_ = retry([&] { return ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC); });
         require(error_of(fd_));
         return;
     }
     std::error_code unresolved;
-    if (exists && fs::is_symlink(path, unresolved)) target_ = fs::canonical(path, unresolved);
+    if (follow && exists && fs::is_symlink(path, unresolved)) target_ = fs::canonical(path, unresolved);
     require(unresolved.value());
     const mode_t mode = exists ? old.st_mode & 0777 : 0666;
     do {

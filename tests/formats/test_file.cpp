@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -237,6 +238,26 @@ TEST_CASE("file: a link stays, the file that it names is replaced, with its perm
     CHECK(fs::is_symlink(dir.path / "link"));
     CHECK(read_file(target) == "new");
     CHECK(static_cast<unsigned>(fs::status(target).permissions()) == 0640u);
+}
+
+TEST_CASE("file: with Links::replaced a link, a pipe and a device give way to the file", "[data]") {
+    const Folder dir;
+    const fs::path user = dir.path / "user", at = dir.path / "file";
+    write_file_atomic(user, "mine");
+    const std::vector<std::function<void()>> kinds = {
+        [&] { fs::create_symlink(user, at); }, [&] { fs::create_symlink(dir.path / "none", at); },
+        [&] { fs::create_symlink("/dev/null", at); }, [&] { REQUIRE(::mkfifo(at.c_str(), 0600) == 0); },
+        [&] { write_file_atomic(at, "old"), ::chmod(at.c_str(), 0640); }};
+    for (const auto& make : kinds) {
+        make();
+        write_file_atomic(at, "new", Links::replaced);
+        CHECK(fs::is_regular_file(fs::symlink_status(at)));
+        CHECK(read_file(at) == "new");
+        CHECK(read_file(user) == "mine");
+        CHECK_FALSE(fs::exists(dir.path / "none"));
+        if (&make == &kinds.back()) CHECK(static_cast<unsigned>(fs::status(at).permissions()) == 0640u);
+        fs::remove(at);
+    }
 }
 
 TEST_CASE("file: a link to another file system is followed, and the file is written beside its old self", "[data]") {

@@ -12,8 +12,8 @@ namespace inkling::train {
 
 class LinesFile {
   public:
-    // Opens for appending. Drops lines of steps after `last_step`, which remain if the run got further than the
-    // checkpoint it resumes from, and lines without a step.
+    // Opens for appending; a link or a device in its place becomes a regular file. Drops lines of steps after
+    // `last_step`, which remain if the run got further than the checkpoint it resumes from, and lines without a step.
     LinesFile(const std::filesystem::path& path, std::size_t last_step);
     void write(const nlohmann::ordered_json& line);  // the line is in the file when this returns; throws Error
 

@@ -44,7 +44,7 @@ RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
     }
     card_["started"] = now();
     card_["machine"] = this_machine();
-    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n");
+    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n", formats::Links::replaced);
 }
 
 void RunCard::evaluated(TrainingLoop& loop) {
@@ -62,7 +62,7 @@ void RunCard::stopped(TrainingLoop& loop) {
     card_["ended"] = now();
     card_["stop_reason"] = name_of(loop.stop_reason());
     card_["peak_memory_bytes"] = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
-    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n");
+    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n", formats::Links::replaced);
 }
 
 }  // namespace inkling::train

@@ -35,7 +35,9 @@ Error unwritable(const fs::path& path, int error) {
 int take_lock(const fs::path& path) {
     constexpr int kTries = 1000;
     for (int i = 0; i < kTries; ++i) {
-        const int file = formats::retry([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); });
+        const int file =
+            formats::retry([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666); });
+        if (file < 0 && errno == ELOOP && ::unlink(path.c_str()) == 0) continue;  // a link: no run made it
         if (file < 0) throw unwritable(path.parent_path(), errno);
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             close(file);

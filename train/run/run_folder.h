@@ -1,5 +1,6 @@
 // OUT, the folder of a run: OUT/step-000500/ (a model folder with training_state.safetensors), OUT/latest and OUT/best
-// (symbolic links), config.toml, metrics.jsonl, samples.jsonl, run.json. A lock admits one run at a time.
+// (symbolic links), config.toml, metrics.jsonl, samples.jsonl, run.json. A lock admits one run at a time. A run folder
+// may come from somebody else: no file is written through a link in it.
 #pragma once
 
 #include <filesystem>
