@@ -24,8 +24,10 @@
 #include "data/stories/stories.h"
 #include "engine/base/clock.h"
 #include "engine/base/suggest.h"
+#include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/adapter.h"
+#include "models/files/adapter_folder.h"
 #include "train/adapters.h"
 #include "train/callbacks.h"
 #include "train/recipes/recipes.h"
@@ -50,14 +52,35 @@ void check_place(const TrainOptions& options, const train::Resume& resume) {
         options.out));
 }
 
-// Throws Usage if replacing the run in `out` would remove the adapter's base model.
-void check_base(const models::AdapterOptions& adapter, const fs::path& out) {
-    std::error_code none;
-    const fs::path base = adapter.base;
-    if (adapter.rank == 0 || !train::is_checkpoint(base.filename()) || !fs::equivalent(base.parent_path(), out, none))
-        return;
-    throw Usage(fmt::format("{}: the model of the adapter is in the run that is to be replaced: choose another --out",
-                            adapter.base));
+// Throws Usage if the new run in --out would remove or replace this input.
+void check_input(const TrainOptions& options, const char* flag, const fs::path& input) {
+    if (!train::is_replaced(input, options.out)) return;
+    throw Usage(
+        fmt::format("--{} {}: the new run in {} would replace it: copy it to another folder, or choose another "
+                    "--out",
+                    flag, input.string(), options.out));
+}
+
+// The same of all inputs of a run. A config.toml that a run wrote is no loss: the new run writes it again.
+void check_inputs(const TrainOptions& options, const std::string& config, bool resumed, const data::Corpus& corpus) {
+    for (const std::string& source : corpus.sources) check_input(options, "data", source);
+    if (std::count(options.data.begin(), options.data.end(), "-") > 0) check_input(options, "data", "/dev/stdin");
+    const auto check_model = [&](const char* flag, const std::string& model) {
+        if (model.empty()) return;
+        for (const fs::path& part : models::model_parts(models::find_model(model))) check_input(options, flag, part);
+    };
+    if (!resumed) check_model("init-from", options.init_from);
+    if (!resumed) check_model("init-adapter", options.init_adapter);
+    for (const std::string& teacher : options.teacher) check_model("teacher", teacher);
+    const fs::path tokenizer = options.tokenizer;
+    check_input(options, "tokenizer", tokenizer);
+    for (const char* const link : {"best", "latest"})  // of a run
+        if (!formats::is_there(tokenizer / "tokenizer.json") && formats::is_there(tokenizer / link))
+            check_input(options, "tokenizer", tokenizer / link);
+    if (config.empty() || !train::is_replaced(config, options.out)) return;
+    TrainOptions written;
+    train::about_settings([&] { train::read_toml(config, written); });
+    if (train::to_toml(written) != formats::read_file(config)) check_input(options, "config", config);
 }
 
 std::string nothing_to_do(const train::TrainingLoop& loop) {
@@ -138,6 +161,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 
     if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
     train::prepare(settings, resume, report, run);
+    const bool stays = !resume.candidates.empty() && fs::exists(options.out) &&
+                       fs::equivalent(resume.candidates[0].parent_path(), options.out);
+    if (first && !args.dry_run && !stays) check_inputs(options, args.config, !resume.candidates.empty(), run.corpus);
     for (const std::string& prompt : options.sample_prompt) {  // report unreadable prompts before training
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
@@ -159,7 +185,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     const nlohmann::ordered_json plan =
         plan_json(loop.options(), parameters, run.text.ids.size(), tokenizer.vocab_size(), threads);
-    check_base(adapter, goes_on ? "" : folder->path());
+    if (!goes_on && adapter.rank > 0) check_input(options, "init-from", adapter.base);
     goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // everything is checked before this point
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop, &metrics);

@@ -206,3 +206,73 @@ TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
     for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
         check_fails(call("train --dry-run --max-time", time), 2, "--max-time");
 }
+
+TEST_CASE("train: an input that the new run would replace is refused, and stays", "[cli]") {
+    const CopiedRun run;
+    const std::string weights = weights_in(run.out), link = run.path("link");
+    fs::create_directory_symlink(run.out, link);
+    fs::create_symlink(run.out + "/samples.jsonl", run.path("samples.jsonl"));
+    const std::string lora = run.path("lora");
+    execute("train --init-from", run.out, "--data", run.text, "--out", lora, "--lora-rank 2 --max-iters 1 --threads 1");
+    fs::copy(run.out + "/latest/", run.out + "/step-000099", fs::copy_options::recursive);
+    const std::string edited = "# tried on Monday\n" + read_file(run.out + "/config.toml");
+    const Arguments start = words("train --overwrite --max-iters 1 --threads 1 --recipe nanogpt-cpu"),
+                    data = words("--data", run.text);
+    for (const Arguments& input :
+         {data + "--teacher" + run.out, data + "--teacher" + (link + "/best"), data + "--init-from" + run.out,
+          data + "--init-from" + (run.out + "/step-000010"), data + "--init-from" + lora,
+          data + words("--init-adapter", lora), data + "--teacher" + small_run() + "--teacher" + run.out,
+          data + "--tokenizer" + run.out, data + "--tokenizer" + (link + "/latest/tokenizer.json"),
+          data + "--teacher" + (run.out + "/step-000099"),
+          words("--text-field prompt --data", run.out + "/samples.jsonl"),
+          words("--text-field text --data", run.path("samples.jsonl")),
+          words("--text-field text --data", link + "/s*.jsonl"), data + "--config" + (run.out + "/config.toml")}) {
+        INFO(input.back());
+        run.write("run/config.toml", edited);
+        const std::string out = &input.back() == &edited ? link : run.out;
+        for (const std::string& to : {run.out, link})
+            check_fails(call(start + "--out" + to + input), 2, "the new run in " + to + " would replace it");
+        CHECK(weights_in(run.out) == weights);
+        CHECK(read_file(run.out + "/config.toml") == edited);
+        CHECK(fs::exists(run.out + "/metrics.jsonl"));
+    }
+    // from standard input
+    const Result piped =
+        program(start + "--out" + run.out + words("--data - --text-field text"), "", run.out + "/samples.jsonl");
+    check_has(ended_with(2, piped).err, "would replace it");
+    // what the run itself wrote is written again, and other files in its folder stay
+    const std::string settings = run.write("run/mine.toml", "dropout = 0.1\n");
+    execute(start + data + "--out" + run.out + "--config" + settings);
+    CHECK(fs::exists(settings));
+    execute("train --overwrite --config", run.out + "/config.toml", "--learning-rate 0.001");
+    check_has(read_file(run.out + "/config.toml"), "dropout = 0.1\n", "learning_rate = 0.001\n");
+}
+
+TEST_CASE("resume: no file is written through a link in a run's folder", "[cli]") {
+    for (const std::string name :
+         {"metrics.jsonl", "samples.jsonl", "run.json", "config.toml", ".lock", "latest", "best"}) {
+        INFO(name);
+        const CopiedRun run;
+        const std::string lines = fs::exists(run.out + "/" + name) && name.ends_with("l")
+                                      ? read_file(run.out + "/" + name)
+                                      : "",
+                          user = run.write("user", lines + "mine\n");
+        fs::remove(run.out + "/" + name);
+        fs::create_symlink(user, run.out + "/" + name);
+        const bool settings = name == "config.toml";
+        if (settings) run.write("user", read_file(small_run() + "/config.toml"));
+        const std::string before = read_file(user);
+        execute(run.resume("--max-iters 22"));
+        CHECK(read_file(user) == before);
+        if (name != ".lock" && name != "latest" && name != "best")
+            CHECK(fs::is_regular_file(fs::symlink_status(run.out + "/" + name)));
+        CHECK(run.latest() == "step-000022");
+    }
+    const CopiedRun run;  // a link to nothing makes nothing
+    for (const std::string name : {"metrics.jsonl", "samples.jsonl", "run.json", ".lock"}) {
+        fs::remove(run.out + "/" + name);
+        fs::create_symlink(run.path("none"), run.out + "/" + name);
+    }
+    execute(run.resume("--max-iters 22"));
+    CHECK_FALSE(fs::exists(run.path("none")));
+}

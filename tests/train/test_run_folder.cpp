@@ -400,3 +400,40 @@ TEST_CASE("run folder: without an evaluation there is no best", "[train]") {
     save(folder, 3, 5);
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000003");
 }
+
+TEST_CASE("run folder: a lock that is a link is removed, not followed", "[train]") {
+    const ScratchFolder scratch;
+    fs::create_directory(scratch.path("out"));
+    fs::create_symlink(scratch.path("elsewhere"), scratch.path("out/.lock"));
+    const RunFolder folder(scratch.path("out"));
+    CHECK(fs::is_regular_file(fs::symlink_status(folder.path() / ".lock")));
+    CHECK_FALSE(fs::exists(scratch.path("elsewhere")));
+}
+
+TEST_CASE("run folder: knows what a new run would replace, through links too", "[train]") {
+    const ScratchFolder scratch;
+    const std::string run = scratch.path("run");
+    for (const char* name : {"step-000004/model", "step-000004/deep/file", "metrics.jsonl", "config.toml",
+                             "tokens-0.bin", "mine.txt", "notes/step-000001", "stepson/file"})
+        scratch.write(std::string("run/") + name, "x");
+    scratch.write("other/step-000004/model", "x");
+    fs::create_directory_symlink("step-000004", run + "/latest");
+    fs::create_directory_symlink("run", scratch.path("link"));
+    fs::create_symlink("run/metrics.jsonl", scratch.path("metrics"));
+    fs::create_symlink(scratch.path("other"), run + "/best");
+    for (const char* name :
+         {"run/step-000004", "run/step-000004/model", "run/step-000004/deep/file", "run/latest", "run/latest/model",
+          "run/metrics.jsonl", "run/config.toml", "run/tokens-0.bin", "link/latest", "link/step-000004/model",
+          "metrics", "run/best", "run/best/step-000004", "run/../run/step-000004"}) {
+        INFO(name);
+        CHECK(train::is_replaced(scratch.path(name), run));
+        CHECK(train::is_replaced(scratch.path(name), scratch.path("link")));
+    }
+    for (const char* name : {"run", "run/mine.txt", "run/notes/step-000001", "run/stepson/file", "other/step-000004",
+                             "none/step-000001", "run/none"}) {
+        INFO(name);
+        CHECK_FALSE(train::is_replaced(scratch.path(name), run));
+    }
+    CHECK_FALSE(train::is_replaced("standard input", run));
+    CHECK_FALSE(train::is_replaced(run + "/step-000004", scratch.path("none")));
+}

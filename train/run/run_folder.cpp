@@ -132,6 +132,19 @@ bool holds_run(const fs::path& folder) {
     return !find_checkpoints(folder).empty() || formats::is_there(folder / "metrics.jsonl");
 }
 
+bool is_replaced(const fs::path& path, const fs::path& run) {
+    const auto of_run = [](const std::string& name) {
+        return std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles) || name == "latest" ||
+               name == "best" || name == ".lock" || is_checkpoint(name) || name.starts_with(kUnfinished) ||
+               name.starts_with("tokens-");
+    };
+    std::error_code none;
+    for (fs::path at : {fs::absolute(path), fs::canonical(path, none)})
+        for (; at.has_relative_path(); at = at.parent_path())
+            if (of_run(at.filename().string()) && fs::equivalent(at.parent_path(), run, none)) return true;
+    return false;
+}
+
 RunFolder::Lock::Lock(fs::path lock_path) : path(std::move(lock_path)), file(take_lock(path)) {
     check(file >= 0, "{}: another run is writing there: choose another --out", path.parent_path().string());
 }

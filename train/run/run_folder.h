@@ -22,6 +22,9 @@ bool holds_run(const std::filesystem::path& folder);  // whether it has a checkp
 
 struct Evaluated {
     std::filesystem::path folder;  // a checkpoint
+// Whether a new run in `run` removes or replaces this path, or a folder that it is in, also through links.
+bool is_replaced(const std::filesystem::path& path, const std::filesystem::path& run);
+
     double val_loss;               // infinity if not evaluated
 
     std::string name() const { return folder.filename().string(); }
