@@ -8,7 +8,8 @@
 
 namespace inkling::train {
 class Callback;
-}
+struct TextOfRuns;
+}  // namespace inkling::train
 
 namespace inkling::cli {
 
@@ -23,6 +24,8 @@ int run_command(std::vector<std::string> arguments);
 struct TrainCaller {
     train::Callback* callback = nullptr;   // called after all others
     std::function<bool()> stop = nullptr;  // true ends the run, which is saved (TrainingLoop::run)
+    train::TextOfRuns* text = nullptr;     // read already, for several runs
+    std::string comparison = "";           // goes into run.json: the comparison that the run belongs to
 };
 
 // Runs `inkling train` with these flags, named without dashes, each with its values: {"max-iters", {"100"}}. Throws

@@ -154,16 +154,19 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     train::PreparedRun run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
     if (first || !broadcasts)
-        run.corpus = built_in ? data::stories_corpus() : data::read_corpus(options.data, options.text);
+        run.corpus = caller.text ? caller.text->corpus
+                     : built_in  ? data::stories_corpus()
+                                 : data::read_corpus(options.data, options.text);
+    if (caller.text) run.datasets = &caller.text->datasets;
     if (broadcasts) broadcast(*processes, run.corpus);
     if (processes && !broadcasts) check_same_text(*processes, run.corpus);
     for (const std::string& note : run.corpus.notes()) report.note(note);
-
-    if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
-    train::prepare(settings, resume, report, run);
     const bool stays = !resume.candidates.empty() && fs::exists(options.out) &&
                        fs::equivalent(resume.candidates[0].parent_path(), options.out);
     if (first && !args.dry_run && !stays) check_inputs(options, args.config, !resume.candidates.empty(), run.corpus);
+
+    if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
+    train::prepare(settings, resume, report, run);
     for (const std::string& prompt : options.sample_prompt) {  // report unreadable prompts before training
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
@@ -201,6 +204,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         facts.update({{"trained_parameters",
                        static_cast<std::uint64_t>(train::trained_count(options, run.loaded.model->config))},
                       {"base_model", adapter.base}});
+    if (!caller.comparison.empty()) facts["comparison"] = caller.comparison;
     train::RunCard card(folder->path(), facts);
     JsonLines json;
     const auto take_sample = [&](const std::string& prompt, const std::string& text) {
@@ -261,8 +265,7 @@ Action add_train(CLI::App& app) {
     };
 }
 
-int run_train(const std::map<std::string, std::vector<std::string>>& given, const TrainCaller& caller) {
-    forget_signal();  // a page may have stopped an earlier run
+TrainArguments train_arguments(const std::map<std::string, std::vector<std::string>>& given) {
     TrainArguments args;
     std::vector<std::string> known;
     const std::vector<train::Setting> all = all_settings(args);
@@ -276,6 +279,12 @@ int run_train(const std::map<std::string, std::vector<std::string>>& given, cons
         train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(flag.second); });
         args.flags.insert(name);
     }
+    return args;
+}
+
+int run_train(const std::map<std::string, std::vector<std::string>>& flags, const TrainCaller& caller) {
+    forget_signal();  // a page may have stopped an earlier run
+    TrainArguments args = train_arguments(flags);
     return start_train(args, caller);
 }
 

@@ -221,6 +221,15 @@ Dataset::Dataset(TokenView some, std::span<const std::uint8_t> learned, std::spa
 }
 
 Dataset make_dataset(const Corpus& corpus, const Tokenizer& tokenizer, const DatasetOptions& options) {
+    if (options.in_memory) {
+        DatasetOptions once = options;
+        once.in_memory = nullptr;
+        const std::uint64_t key = key_of(corpus, tokenizer, options);
+        auto known = options.in_memory->find(key);
+        if (known == options.in_memory->end())
+            known = options.in_memory->emplace(key, make_dataset(corpus, tokenizer, once)).first;
+        return known->second;
+    }
     if (options.cache.empty() || corpus.bytes() < options.cache_from) {
         Builder builder(tokenizer.vocab_size(), "");
         const std::size_t bytes = encode_into(builder, corpus, tokenizer, options);

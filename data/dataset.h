@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,10 +41,13 @@ struct Dataset {
     std::size_t length(std::size_t example) const { return ends[example] - begin(example); }
 };
 
+using DatasetsInMemory = std::map<std::uint64_t, Dataset>;  // by KEY
+
 struct DatasetOptions {
     LossOn loss_on = LossOn::completions;
-    std::filesystem::path cache = {};   // created when needed; empty: no file
-    std::size_t cache_from = 64 << 20;  // bytes of text
+    std::filesystem::path cache = {};       // created when needed; empty: no file
+    std::size_t cache_from = 64 << 20;      // bytes of text
+    DatasetsInMemory* in_memory = nullptr;  // keeps what was made, for the next call with the same text and tokenizer
     Progress progress = nullptr;
     bool marks = true;  // around each document
 };

@@ -29,9 +29,8 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
     if (own.chat && !named.tokenizer->chat) models::add_chat_tokens(named);
     if (named.tokenizer->to_json() == own.to_json()) return;
     throw Mismatch(
-        fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
-                    "the checkpoint's own by --force",
-                    checkpoint.string(), options.tokenizer));
+        fmt::format("{}: was trained with another tokenizer than {} holds", checkpoint.string(), options.tokenizer),
+        "undo that, or go on with the checkpoint's own by --force");
 }
 
 class Preparation {
@@ -92,14 +91,15 @@ class Preparation {
     }
 
     // The first process writes the file of ids for a large text; processes that share its folder read it.
-    data::Dataset encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
+    data::Dataset encoded(const PreparedRun& run) const {
         distributed::Processes* const all = distributed::processes();
         if (all && !all->first()) all->barrier();
         const bool is_there = !all || all->first() || (fs::exists(options_.out) && holds_ids(options_.out));
         data::Dataset text =
-            data::make_dataset(corpus, tokenizer,
+            data::make_dataset(run.corpus, *run.loaded.tokenizer,
                                {.loss_on = options_.loss_on,
                                 .cache = is_there ? options_.out : "",
+                                .in_memory = run.datasets,
                                 .progress = [this](auto done, auto of) { events_.encoding(done, of); }});
         if (all && all->first()) all->barrier();
         return text;
@@ -162,8 +162,9 @@ class Preparation {
     models::LoadedModel load_checkpoint(const fs::path& folder) const {
         const bool adapter = models::is_adapter(folder);
         if (adapter != (options_.lora_rank > 0))
-            throw Mismatch(fmt::format("{}: is {}, and --lora-rank is {}: leave the flag out", folder.string(),
-                                       adapter ? "an adapter" : "a whole model", options_.lora_rank));
+            throw Mismatch(fmt::format("{}: is {}, and --lora-rank is {}", folder.string(),
+                                       adapter ? "an adapter" : "a whole model", options_.lora_rank),
+                           "leave the flag out");
         if (!adapter) return models::load_model(folder, options_.dropout);
         const fs::path base =
             settings_.has("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
@@ -182,7 +183,7 @@ class Preparation {
         check_teachers(options_, *run.loaded.tokenizer);
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
-            run.text = encoded(run.corpus, *run.loaded.tokenizer);
+            run.text = encoded(run);
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
             throw Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));

@@ -27,9 +27,16 @@ struct SetupEvents {
     virtual void planned(const TrainOptions&, const FittedPlan&) {}
 };
 
+// A text that several runs learn, one after the other.
+struct TextOfRuns {
+    data::Corpus corpus;
+    data::DatasetsInMemory datasets = {};
+};
+
 // The parts, in the order in which prepare() makes them. The caller provides the corpus.
 struct PreparedRun {
     data::Corpus corpus = {};
+    data::DatasetsInMemory* datasets = nullptr;  // of the runs before, if several learn one text
     models::LoadedModel loaded = {};
     data::Dataset text = {};
     std::unique_ptr<TrainingLoop> loop = nullptr;

@@ -1,6 +1,7 @@
 // The flags of `inkling train` and its --config file.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct TrainArguments {
 
 // Adds all flags of `inkling train`, bound to `args`: the settings, and those of a single start.
 std::vector<train::Setting> all_settings(TrainArguments& args);
+
+// Reads flags, named without dashes, each with its values. Throws Usage.
+TrainArguments train_arguments(const std::map<std::string, std::vector<std::string>>& flags);
 
 // Reads --config and applies the flags over it.
 train::RunSettings read_given(const TrainArguments& args);

@@ -1,8 +1,11 @@
 // inkling compare: paired seeds, the paired t-test, continuing, and errors.
 #include <map>
+#include <regex>
 
+#include "formats/utf8.h"
 #include "tests/cli/program.h"
 
+using namespace inkling;
 using namespace inkling::testing;
 
 namespace {
@@ -46,6 +49,101 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
     check_has(again.out, "slow - quick: +", ": quick is better\n");
     // results with other settings are not mixed with these
     check_has(ended_with(2, run.compare("--dropout 0.1")).err, "holds runs of other settings than", "another --out");
+    // nor those of another text under the same name, or of another version
+    run.write("text.txt", repeated("to be or not to be? ", 1200));
+    check_has(ended_with(2, run.compare()).err, "holds runs of another text: choose another --out");
+    run.write("text.txt", repeated("to be or not to be, ", 1200));
+    run.write("out/compare.jsonl", std::regex_replace(before, std::regex("(inkling[^0-9]*)[0-9.]+"), "$010.0.1"));
+    check_has(ended_with(2, run.compare()).err, "holds runs of another version of Inkling: choose another --out");
+}
+
+TEST_CASE("compare: a run that was cut off counts only for the same command", "[cli]") {
+    const CompareRun run;
+    const auto compare = [&](const auto&... more) {  // the first run is long enough to be cut off
+        return words("compare", run.quick, run.slow, "--out", run.out, "--data", run.text,
+                     "--recipe nanogpt-cpu --n-layer 1 --n-head 1 --n-embd 8 --block-size 8 --batch-size 4 "
+                     "--max-seeds 2 --eval-every 2 --threads 1",
+                     more...);
+    };
+    const std::string first = run.out + "/quick-seed-1";
+    const auto cut_off = [&] {
+        fs::remove_all(run.out);
+        Process p(compare("--max-iters 1000000"));
+        wait_for_file(first + "/latest/config.json");
+        p.signal(SIGINT);
+        check_has(ended_with(130, p.wait()).err, "stopped: the same command goes on, from " + run.out);
+    };
+    cut_off();
+    for (const Arguments& other :
+         {words("--max-iters 12"), words("--max-time 1"), words("--max-iters 1000000 --patience 3"),
+          words("--max-iters 1000000 --max-flops 1e6")}) {
+        INFO(other[1]);
+        check_has(ended_with(2, call(compare(other))).err, first + ": holds runs of other settings than");
+    }
+    // another command went on with it
+    execute("train --resume auto --out", first, "--data", run.text, "--max-iters 10 --patience 1");
+    check_has(ended_with(2, call(compare("--max-iters 1000000"))).err,
+              first + ": holds a run that this comparison has not trained to its end: choose another --out");
+    fs::remove_all(first);
+    const Result r = succeeded(program(compare("--max-iters 12")));
+    check_lacks(r.out + r.err, "--force", "--resume");
+}
+
+TEST_CASE("compare: results that cannot be read are named, with their line", "[cli]") {
+    const CompareRun run;
+    REQUIRE(run.compare("--max-seeds 2").code == 0);
+    const std::string good = read_file(run.tried), name = run.tried + ": line 1: ";
+    const auto refused = [&](const std::string& pattern, const std::string& with, const std::string& why) {
+        run.write("out/compare.jsonl", std::regex_replace(good, std::regex(pattern), with));
+        check_fails(run.compare("--max-seeds 2"), 3, name + why);
+    };
+    refused("\"val_loss\":[0-9.]+,", "", "val_loss is missing");
+    refused("\"val_loss\":[0-9.]+", "\"val_loss\":null", "val_loss is missing or of another type");
+    refused("\"val_loss\":[0-9.]+", "\"val_loss\":NaN", "val_loss is missing or of another type");
+    refused("\"seed\":1", "\"seed\":\"1\"", "seed is missing or of another type");
+    refused("\"name\":\"quick\",", "", "name is missing");
+    refused("^\\{", "[", "not valid JSON");
+}
+
+TEST_CASE("compare: names may be any bytes, and a text may come from standard input", "[cli]") {
+    const CompareRun run;
+    const std::string a = run.write("a\xff.toml", "learning_rate = 0.01\n"),
+                      b = run.write("b\n<x>.toml", "learning_rate = 0.02\n"),
+                      text = run.write("c\xe9.txt", small_text());
+    for (const std::string& data : {text, std::string("-")}) {
+        const std::string out = run.path("out\xfe");
+        const Result r =
+            succeeded(program(words("compare", a, b, "--out", out, "--data", data, kSmall, "--max-seeds 2"), "", text));
+        check_has(r.out, "b\n<x> - a\uFFFD: ");
+        CHECK(formats::find_invalid_utf8(read_file(out + "/report.html")) == std::string::npos);
+        CHECK(lines_in(out + "/compare.jsonl").size() == 4);
+        fs::remove_all(out);
+    }
+}
+
+TEST_CASE("compare: --help has the defaults of the runs", "[cli]") {
+    const std::string help = call("compare --help-all").out, train = call("train --help-all").out;
+    const auto about = [](const std::string& text, const std::string& flag) {
+        const std::size_t at = text.find("  " + flag + " ");
+        REQUIRE(at != std::string::npos);
+        return text.substr(at, text.find("\n  -", at) - at);
+    };
+    for (const std::string flag :
+         {"--weight-decay", "--schedule", "--optimizer", "--warmup-iters", "--beta2", "--arch"}) {
+        INFO(flag);
+        CHECK(about(help, flag) == about(train, flag));
+    }
+}
+
+TEST_CASE("compare: files of its folder are not written through links", "[cli]") {
+    const CompareRun run;
+    fs::create_directory(run.out);
+    const std::string page = run.write("page", "mine"), results = run.write("results", "");
+    fs::create_symlink(page, run.out + "/report.html");
+    fs::create_symlink(results, run.tried);
+    succeeded(run.compare("--max-seeds 2"));
+    CHECK(read_file(page) == "mine");
+    CHECK(read_file(results).empty());
 }
 
 TEST_CASE("compare: the statistics of known losses", "[cli]") {
@@ -73,7 +171,7 @@ TEST_CASE("compare: the statistics of known losses", "[cli]") {
     CHECK(open["high"].get<double>() == Approx(4.4841377).epsilon(1e-5));
     check_holds(open, "decided", false, "seeds", 3);
     const ordered_json sure = known({-0.010, -0.012, -0.011, -0.009});
-    CHECK(sure["p"].get<double>() == Approx(0.000505485).epsilon(1e-4));
+    CHECK(sure["p"].get<double>() == Approx(2 * 0.000505485).epsilon(1e-4));  // the second of two looks
     CHECK(sure["decided"] == true);
     CHECK(known({0.5, 0.5})["decided"] == false);  // two seeds are never enough
     CHECK(known({0, 0, 0})["p"] == 1);

@@ -249,3 +249,33 @@ TEST_CASE("content hash: depends on every byte, on the length, and not on the pi
         REQUIRE(hash(flipped) != hash(text));
     }
 }
+
+TEST_CASE("dataset: a file of ids is not written through a link", "[data]") {
+    const ScratchFolder folder;
+    const std::string user = folder.write("user", "mine"), cache = folder.path("cache");
+    const std::string text = mixed_text(5000, 1);
+    const Corpus corpus = corpus_of({text});
+    const auto tokenizer = CharTokenizer::from_texts(corpus.documents, ByteFallback::never);
+    const auto make = [&] { return make_dataset(corpus, tokenizer, {.cache = cache, .cache_from = 1}); };
+    const Dataset first = make();
+    const fs::path file = fs::directory_iterator(cache)->path();
+    fs::remove(file);
+    fs::create_symlink(user, file);
+    CHECK(make().fingerprint == first.fingerprint);
+    std::ifstream in(user);
+    CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "mine");
+    CHECK_FALSE(fs::is_symlink(file));
+}
+
+TEST_CASE("dataset: several runs of a text share what is encoded", "[data]") {
+    const std::string one = mixed_text(5000, 1), two = mixed_text(5000, 2);
+    const Corpus corpus = corpus_of({one}), other = corpus_of({two});
+    const auto tokenizer = CharTokenizer::from_texts(Documents{one, two}, ByteFallback::never);
+    DatasetsInMemory known;
+    const auto make = [&](const Corpus& text) { return make_dataset(text, tokenizer, {.in_memory = &known}); };
+    const Dataset first = make(corpus), again = make(corpus), different = make(other);
+    CHECK(first.owner == again.owner);
+    CHECK(first.fingerprint == make_dataset(corpus, tokenizer).fingerprint);
+    CHECK(different.fingerprint == make_dataset(other, tokenizer).fingerprint);
+    CHECK(known.size() == 2);
+}

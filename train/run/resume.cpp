@@ -51,7 +51,7 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
         changes.insert(changes.begin(), "its teachers had other weights than those of --teacher");
     const std::string what =
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
-    if (!what.empty() && !force) throw Mismatch(what + ": undo that, or go on all the same with --force");
+    if (!what.empty() && !force) throw Mismatch(what, "undo that, or go on all the same with --force");
     loop.go_on_from(saved);
     extend(loop, saved.config);
     return what;

@@ -17,7 +17,9 @@ class TrainingLoop;
 
 // An intact checkpoint of another text, tokenizer or settings than the run that resumes from it.
 struct Mismatch : BadInput {
-    using BadInput::BadInput;
+    explicit Mismatch(const std::string& what, const std::string& advice = "")
+        : BadInput(what + (advice.empty() ? "" : ": " + advice)), bare(what) {}
+    std::string bare;  // without the advice, which is about flags of `inkling train`
 };
 
 // Resumes from a checkpoint whose weights the loop's model already has. Throws BadInput if it is damaged, Mismatch if

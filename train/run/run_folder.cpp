@@ -209,8 +209,8 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
             throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
         const std::vector<Evaluated> whole = readable(path_, damaged_);  // others may be removing the folder just now
         if (!whole.empty())
-            throw Error(
-                fmt::format("{}: {} is intact: continue from it with --resume auto", e.what(), whole.front().name()));
+            throw NotSaved(fmt::format("{}: {} is intact", e.what(), whole.front().name()),
+                           "continue from it with --resume auto");
         const char* const advice = checkpoints().empty() ? "nothing was saved: free disk space and start again"
                                                          : "inkling verify tells which checkpoints are whole";
         throw Error(fmt::format("{}: {}", e.what(), advice));

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/check.h"
+
 namespace inkling::train {
 
 // The checkpoints in a folder, newest first; empty if the folder does not exist.
@@ -20,11 +22,11 @@ std::size_t step_of(const std::filesystem::path& checkpoint);  // from its name
 
 bool holds_run(const std::filesystem::path& folder);  // whether it has a checkpoint or metrics
 
-struct Evaluated {
-    std::filesystem::path folder;  // a checkpoint
 // Whether a new run in `run` removes or replaces this path, or a folder that it is in, also through links.
 bool is_replaced(const std::filesystem::path& path, const std::filesystem::path& run);
 
+struct Evaluated {
+    std::filesystem::path folder;  // a checkpoint
     double val_loss;               // infinity if not evaluated
 
     std::string name() const { return folder.filename().string(); }
@@ -32,6 +34,12 @@ bool is_replaced(const std::filesystem::path& path, const std::filesystem::path&
 
 // The name of the one with the lowest validation loss, the first of equal ones; "" if none was evaluated.
 std::string best_of(const std::vector<Evaluated>& newest_first);
+
+// A checkpoint that could not be saved.
+struct NotSaved : Error {
+    NotSaved(const std::string& what, const std::string& advice) : Error(what + ": " + advice), bare(what) {}
+    std::string bare;  // without the advice, which is about flags of `inkling train`
+};
 
 class RunFolder {
   public:
