@@ -111,6 +111,7 @@ int serve_models(ServeArguments& args) {
     for (const web::NamedFolder& folder : models)
         for (web::ServedModel& model : web::load_served_models(folder, args.weights.type_for(folder.path), adapters)) {
             spdlog::info("{}", described(model));
+            warn_of_tokenizer(*model.tokenizer);
             api.add_model(std::move(model));
         }
     const std::atomic<int>& signal = catch_signals();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/arguments/data_argument.h"
+#include "cli/arguments/model_argument.h"
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
 #include "cli/log.h"
@@ -71,6 +72,7 @@ int encode(const TokenizeArguments& args) {
     set_threads(args.threads);
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     take_unknown(*tokenizer, args.strict);
+    warn_of_tokenizer(*tokenizer);
     data::Corpus texts;
     if (args.file.empty()) {
         texts = read_data(args.text);
@@ -116,6 +118,7 @@ int encode(const TokenizeArguments& args) {
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     take_unknown(*tokenizer, args.strict);
+    warn_of_tokenizer(*tokenizer);
     const data::Corpus corpus = read_data(args.text);
     check<BadInput>(corpus.examples != nullptr,
                     "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "

@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "cli/common.h"
+#include "cli/log.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
 #include "models/files/adapter_folder.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -66,9 +68,16 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
           {kFolders});
 }
 
+void warn_of_tokenizer(const data::Tokenizer& tokenizer) {
+    if (const std::string warning = models::gguf_warning(tokenizer.origin); !warning.empty())
+        spdlog::warn("{}", warning);
+}
+
 models::LoadedModel load_current(const std::string& path, models::WeightStorage storage) {
-    return load_unchanged(path,
-                          [storage](const auto& folder) { return models::load_model(folder, std::nullopt, storage); });
+    auto loaded = load_unchanged(
+        path, [storage](const auto& folder) { return models::load_model(folder, std::nullopt, storage); });
+    warn_of_tokenizer(*loaded.tokenizer);
+    return loaded;
 }
 
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage) {

@@ -22,6 +22,8 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 // model holds the adapter beside its weights.
 models::LoadedModel load_current(const std::string& path, models::WeightStorage storage = {});
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage = {});
+// Warns on stderr of what the tokenizer's file leaves open. load_current does it.
+void warn_of_tokenizer(const data::Tokenizer& tokenizer);
 
 // --precision and --quantize: the storage of weights for inference.
 struct WeightFlags {

@@ -4,6 +4,7 @@
 
 #include "cli/training/multiprocess.h"
 #include "data/stories/stories.h"
+#include "models/files/gguf/gguf_tokenizer.h"
 #include "train/adapters.h"
 #include "train/recipes/estimate.h"
 #include "train/schedule.h"
@@ -78,6 +79,8 @@ void tell_beginning(Report& report, const train::PreparedRun& run, const distrib
     if (processes) report.note(memory_note(options, model, *processes));
     if (run.text.has_examples()) report.note(documents_note(*run.loop));
     if (model.adapter.rank > 0) report.note(adapters_trained(options, model));
+    if (const std::string warning = models::gguf_warning(run.loaded.tokenizer->origin); !warning.empty())
+        report.warn(warning);
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {

@@ -118,6 +118,13 @@ void GgufWriter::set_texts(const std::string& key, const std::vector<std::string
     for (const std::string& value : values) append_text(pair_bytes_, value);
 }
 
+void GgufWriter::set_bools(const std::string& key, const std::vector<bool>& values) {
+    begin_value(key, kArray);
+    append(pair_bytes_, kBool);
+    append<std::uint64_t>(pair_bytes_, values.size());
+    for (const bool value : values) append(pair_bytes_, static_cast<std::uint8_t>(value));
+}
+
 void GgufWriter::set_i32s(const std::string& key, const std::vector<std::int32_t>& values) {
     begin_value(key, kArray);
     append(pair_bytes_, kI32);

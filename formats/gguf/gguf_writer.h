@@ -26,6 +26,7 @@ class GgufWriter {
     void set_bool(const std::string& key, bool value);
     void set_text(const std::string& key, std::string_view value);
     void set_texts(const std::string& key, const std::vector<std::string>& values);
+    void set_bools(const std::string& key, const std::vector<bool>& values);
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
     void set_f32s(const std::string& key, const std::vector<float>& values);
 

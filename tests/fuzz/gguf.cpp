@@ -39,7 +39,10 @@ FUZZ_TARGET(gguf) {
             refuse_in_a_line([&] { file.texts(name); });
             refuse_in_a_line([&] { file.numbers(name, count); });
         }
-        refuse_in_a_line([&] { models::read_gguf_architecture(file); });
+        refuse_in_a_line([&] {
+            models::Architecture a = models::read_gguf_architecture(file);
+            models::take_gguf_special_tokens(file, a);
+        });
         refuse_in_a_line([&] {
             const auto tokenizer = models::read_gguf_tokenizer(file);
             refuse_in_a_line([&] { tokenizer->encode("the hen, 12"); });

@@ -23,11 +23,8 @@ constexpr std::pair<const char*, const char*> kTokenNames[] = {
     {"bos", "bos"},     {"eos", "eos"},  {"unk", "unknown"}, {"sep", "seperator"},  // as llama.cpp spells it
     {"pad", "padding"}, {"mask", "mask"}};
 
-// The id under tokenizer.ggml.NAME_token_id, where it is one of the vocabulary.
-std::optional<std::int32_t> id_named(const formats::GgufFile& file, const std::string& name, std::size_t vocab_size) {
-    const auto id = file.size("tokenizer.ggml." + name + "_token_id");
-    return id && *id < vocab_size ? std::optional(static_cast<std::int32_t>(*id)) : std::nullopt;
-}
+// Its split is known without tokenizer.ggml.pre, which its old files lack.
+bool is_gpt2(const formats::GgufFile& file) { return file.text("general.architecture") == "gpt2"; }
 
 class GgufTokenizerReader {
   public:
@@ -43,9 +40,14 @@ class GgufTokenizerReader {
                 kinds_[id] = static_cast<int>(kinds[id]);
             }
         }
-        for (std::size_t id = 0; id < texts_.size(); ++id)
-            require(formats::find_invalid_utf8(texts_[id]) == std::string::npos && !texts_[id].empty(),
-                    "token {} is empty, or not UTF-8", id);
+        const auto suppressed = file.values().find("tokenizer.ggml.suppress_tokens");
+        require(suppressed == file.values().end() || suppressed->second.count == 0,
+                "tokenizer.ggml.suppress_tokens is not supported: an empty list is");
+        for (std::size_t id = 0; id < texts_.size(); ++id) {
+            require(formats::find_invalid_utf8(texts_[id]) == std::string::npos, "token {} is not UTF-8", id);
+            if (texts_[id].empty()) kinds_[id] = kUnused;
+            if (kinds_[id] == kNormal && is_gguf_control(texts_[id])) kinds_[id] = kControl;  // as in llama.cpp
+        }
     }
 
     std::unique_ptr<data::Tokenizer> read() {
@@ -61,7 +63,7 @@ class GgufTokenizerReader {
         });
         tokenizer->origin = file_.name();
         for (const auto& [name, key] : kTokenNames)
-            if (const auto id = id_named(file_, key, texts_.size())) tokenizer->named.ids[name] = *id;
+            if (const auto id = gguf_token(file_, key, texts_.size())) tokenizer->named.ids[name] = *id;
         for (const char* const name : {"bos", "eos"})
             if (const auto adds = file_.flag(fmt::format("tokenizer.ggml.add_{}_token", name)))
                 tokenizer->named.added[name] = *adds;
@@ -115,15 +117,15 @@ class GgufTokenizerReader {
     void set_marks(data::BpeSpec& spec, bool adds_begin) const {
         for (const auto& [name, adds, marks] :
              {std::tuple("bos", adds_begin, &spec.before), {"eos", false, &spec.after}}) {
-            const auto id = id_named(file_, name, texts_.size());
+            const auto id = gguf_token(file_, name, texts_.size());
             if (!id || !file_.flag(fmt::format("tokenizer.ggml.add_{}_token", name)).value_or(adds)) continue;
             marks->push_back({std::string(texts_[static_cast<std::size_t>(*id)]), {*id}});
         }
     }
 
     data::BpeSpec byte_pairs() const {
-        const bool gpt2 = file_.text("general.architecture") == "gpt2";
-        const std::string_view pre = file_.text("tokenizer.ggml.pre").value_or(gpt2 ? "gpt-2" : "none");
+        const std::string_view pre = file_.text("tokenizer.ggml.pre").value_or(is_gpt2(file_) ? "gpt-2" : "default");
+        check<BadInput>(file_.has("tokenizer.ggml.merges"), "tokenizer.ggml.merges is missing");
         const GgufSplit* split = nullptr;
         std::vector<std::string_view> known;
         for (const GgufSplit& one : gguf_splits()) {
@@ -257,14 +259,13 @@ std::unique_ptr<data::Tokenizer> read_gguf_tokenizer(const formats::GgufFile& fi
     return GgufTokenizerReader(file).read();
 }
 
-void take_gguf_special_tokens(const formats::GgufFile& file, Architecture& a) {
-    const auto id = [&](const char* name) { return id_named(file, name, a.vocab_size); };
-    const auto begin = id("bos");
-    if (begin) a.begin_token = *begin;
-    for (const char* const name : {"eos", "eot", "eom"})
-        if (const auto end = id(name); end && !std::count(a.end_tokens.begin(), a.end_tokens.end(), *end))
-            a.end_tokens.push_back(*end);
-    a.has_bos = begin || a.end_tokens.empty();
+std::string gguf_warning(const std::filesystem::path& path) {
+    if (!formats::is_gguf(path)) return "";
+    const auto file = formats::GgufFile::open(path);
+    if (file.text("tokenizer.ggml.model") != "gpt2" || file.has("tokenizer.ggml.pre") || is_gpt2(file)) return "";
+    return file.name() +
+           ": tokenizer.ggml.pre is missing: text is split as llama.cpp does then, which may not be as the model "
+           "learned it: take a file with this key";
 }
 
 }  // namespace inkling::models

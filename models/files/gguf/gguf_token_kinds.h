@@ -1,11 +1,21 @@
-// llama.cpp's kinds of tokens: tokenizer.ggml.token_type.
+// llama.cpp's kinds of tokens (tokenizer.ggml.token_type), and what it knows of tokens that a file does not say.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+
+#include "formats/gguf/gguf_file.h"
 
 namespace inkling::models {
 
 inline constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6;
 inline constexpr const char* kSpaceSign = "\u2581";  // SentencePiece's for a space
+
+// The id under tokenizer.ggml.NAME_token_id, else SentencePiece's usual one, where it is one of the vocabulary.
+std::optional<std::int32_t> gguf_token(const formats::GgufFile& file, const std::string& name, std::size_t vocab_size);
+
+// Whether llama.cpp takes a token for a control token because of its text, whatever its type is.
+bool is_gguf_control(std::string_view token);
 
 }  // namespace inkling::models

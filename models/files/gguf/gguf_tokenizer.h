@@ -3,6 +3,7 @@
 //   auto tokenizer = read_gguf_tokenizer(file);
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "data/tokenizers/tokenizer.h"
@@ -20,7 +21,10 @@ void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokeniz
 // the names of special tokens. Throws BadInput, naming the file, for other tokenizers.
 std::unique_ptr<data::Tokenizer> read_gguf_tokenizer(const formats::GgufFile& file);
 
-// The tokens that begin and end a text.
+// What the file at this path leaves open about its tokenizer, for the user; "": nothing, or no GGUF file.
+std::string gguf_warning(const std::filesystem::path& path);
+
+// The tokens that begin and end a text, by their keys and, as in llama.cpp, by their text.
 void take_gguf_special_tokens(const formats::GgufFile& file, Architecture& architecture);
 
 }  // namespace inkling::models
