@@ -17,6 +17,7 @@ using ValueType = GgufValue::Type;
 double number_at(ValueType type, const std::byte* at) {
     switch (type) {
         case ValueType::u8:
+        case ValueType::flag:
             return load_value<std::uint8_t>(at);
         case ValueType::i8:
             return load_value<std::int8_t>(at);
@@ -36,7 +37,6 @@ double number_at(ValueType type, const std::byte* at) {
             return static_cast<double>(load_value<std::int64_t>(at));
         case ValueType::f64:
             return load_value<double>(at);
-        case ValueType::flag:
         case ValueType::text:
         case ValueType::array:
             break;
@@ -91,7 +91,7 @@ std::optional<bool> GgufValues::flag(const std::string& key) const {
     const GgufValue* const value = find(key, false);
     if (!value) return std::nullopt;
     if (value->type != ValueType::flag) refuse(key, "true or false");
-    return number_at(ValueType::u8, value->bytes.data()) != 0;
+    return number_at(value->type, value->bytes.data()) != 0;
 }
 
 std::vector<std::string_view> GgufValues::texts(const std::string& key) const {
@@ -111,7 +111,7 @@ std::vector<std::string_view> GgufValues::texts(const std::string& key) const {
 
 std::vector<double> GgufValues::numbers(const std::string& key, std::uint64_t count) const {
     const GgufValue* const value = find(key, true);
-    if (value && !is_number(value->type)) refuse(key, "a list of numbers");
+    if (value && !is_number(value->type) && value->type != ValueType::flag) refuse(key, "a list of numbers");
     const std::uint64_t found = value ? value->count : 0;
     check<BadInput>(found == count, "{}: {} must hold {} numbers, got {}", name_, shown_name(key), count, found);
     std::vector<double> numbers(count);

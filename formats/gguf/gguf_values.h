@@ -45,12 +45,14 @@ class GgufValues {
 
     // nullopt for a missing key. BadInput for a value of another kind.
     bool has(const std::string& key) const { return values_.contains(key); }
+    bool is_list(const std::string& key) const { return has(key) && values_.at(key).list; }
     std::optional<std::string_view> text(const std::string& key) const;
     std::optional<std::uint64_t> size(const std::string& key) const;  // any non-negative whole number
     std::optional<double> number(const std::string& key) const;  // float32 as its shortest decimal: 1e-05f is 1e-05
     std::optional<bool> flag(const std::string& key) const;
-    std::vector<std::string_view> texts(const std::string& key) const;               // empty for a missing key
-    std::vector<double> numbers(const std::string& key, std::uint64_t count) const;  // BadInput for another count
+    std::vector<std::string_view> texts(const std::string& key) const;  // empty for a missing key
+    // BadInput for another count. Flags are 0 or 1.
+    std::vector<double> numbers(const std::string& key, std::uint64_t count) const;
     const std::map<std::string, GgufValue>& values() const { return values_; }
     const std::string& name() const { return name_; }
 

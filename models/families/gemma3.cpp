@@ -15,6 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kGlobalEvery = 6;
 constexpr double kLocalTheta = 10000;
+constexpr const char *kLocal = "sliding_attention", *kGlobal = "full_attention";  // kinds of layers
 
 Architecture defaults(bool bias) {
     Architecture a = llama_line_defaults("gemma3");
@@ -28,15 +29,11 @@ Architecture defaults(bool bias) {
     return a;
 }
 
-const char* layer_type(const Architecture& a, std::size_t layer) {
-    return a.is_local(layer) ? "sliding_attention" : "full_attention";
-}
-
 json to_json(const Architecture& a) {
     json j = rotary_sizes_json(a), types = json::array();
-    for (std::size_t i = 0; i < a.n_layer; ++i) types.push_back(layer_type(a, i));
+    for (std::size_t i = 0; i < a.n_layer; ++i) types.push_back(a.is_local(i) ? kLocal : kGlobal);
     const json local = {{"rope_type", "default"}, {"rope_theta", a.local_rope_theta}};
-    j["rope_parameters"] = {{"full_attention", j["rope_parameters"]}, {"sliding_attention", local}};
+    j["rope_parameters"] = {{kGlobal, j["rope_parameters"]}, {kLocal, local}};
     j.update({{"architectures", {"Gemma3ForCausalLM"}},
               {"attention_bias", a.qkv_bias},
               {"head_dim", a.head_size()},
@@ -49,24 +46,35 @@ json to_json(const Architecture& a) {
     return j;
 }
 
+// The distance of global layers by a list of which are local: the usual one where it fits.
+std::optional<std::size_t> global_every(const std::vector<bool>& local, std::size_t usual) {
+    const auto first = static_cast<std::size_t>(std::find(local.begin(), local.end(), false) - local.begin());
+    for (const std::size_t every : {usual, first == local.size() ? 0 : first + 1}) {
+        Architecture a;
+        a.global_every = every;
+        std::size_t same = 0;
+        while (same < local.size() && a.is_local(same) == local[same]) ++same;
+        if (same == local.size()) return every;
+    }
+    return std::nullopt;
+}
+
 // The distance of global layers, by the list of layer types or by the pattern of older files.
 std::size_t global_every(const ConfigReader& in, const Architecture& a) {
     const std::vector<std::string> types = in.texts("layer_types");
-    Architecture read = a;
     const char* const pattern = "sliding_window_pattern";
-    read.global_every = in.number(pattern, kGlobalEvery) == 0 ? 0 : in.size(pattern, kGlobalEvery);
-    const auto fits = [&] {
-        in.require(types.empty() || types.size() == a.n_layer, "layer_types must hold {} types, got {}", a.n_layer,
-                   types.size());
-        for (std::size_t i = 0; i < types.size(); ++i)
-            if (types[i] != layer_type(read, i)) return false;
-        return true;
-    };
-    if (fits()) return read.global_every;
-    const auto global = std::find(types.begin(), types.end(), "full_attention");
-    read.global_every = global == types.end() ? 0 : static_cast<std::size_t>(global - types.begin()) + 1;
-    in.require(fits(), "layer_types are not supported: sliding_attention with full_attention in every n-th layer is");
-    return read.global_every;
+    const std::size_t usual = in.number(pattern, kGlobalEvery) == 0 ? 0 : in.size(pattern, kGlobalEvery);
+    in.require(types.empty() || types.size() == a.n_layer, "layer_types must hold {} types, got {}", a.n_layer,
+               types.size());
+    std::vector<bool> local;
+    bool known = true;
+    for (const std::string& type : types) {
+        local.push_back(type == kLocal);
+        known = known && (local.back() || type == kGlobal);
+    }
+    const auto every = global_every(local, usual);
+    in.require(known && every, "layer_types are not supported: {} with {} in every n-th layer is", kLocal, kGlobal);
+    return *every;
 }
 
 Architecture from_json(const ConfigReader& in) {
@@ -77,10 +85,9 @@ Architecture from_json(const ConfigReader& in) {
     Architecture a = defaults(in.flag("attention_bias", false));
     a.vocab_size = 262208;
     in.read_rotary_sizes(a, {.context = 131072, .head_dim = 256, .kv_heads = 4, .heads = 8});
-    const ConfigReader angles = in.object("rope_parameters"), local = angles.object("sliding_attention");
-    const char* const global = "full_attention";
-    if (angles.has(global))
-        angles.require(angles.read_rope(a, "rope_theta", "partial_rotary_factor", 1, global) == 1,
+    const ConfigReader angles = in.object("rope_parameters"), local = angles.object(kLocal);
+    if (angles.has(kGlobal))
+        angles.require(angles.read_rope(a, "rope_theta", "partial_rotary_factor", 1, kGlobal) == 1,
                        "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
     local.require_text("rope_type", "default");
     a.local_rope_theta = local.positive("rope_theta", in.positive("rope_local_base_freq", kLocalTheta));
@@ -112,11 +119,25 @@ void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
     out.set_f32("gemma3.rope.freq_base_swa", static_cast<float>(a.local_rope_theta));
 }
 
+// By llama.cpp's distance, or by Ollama's list of which layers are local.
+std::size_t global_every(const formats::GgufFile& in, std::size_t layers) {
+    const std::string key = "gemma3.attention.sliding_window_pattern";
+    if (!in.is_list(key)) return in.size(key).value_or(kGlobalEvery);
+    const std::vector<double> flags = in.numbers(key, layers);
+    const auto every = global_every(std::vector<bool>(flags.begin(), flags.end()), kGlobalEvery);
+    check<BadInput>(every.has_value(), "{}: {} is not supported: true with false in every n-th layer is", in.name(),
+                    key);
+    return *every;
+}
+
 void read_gguf_keys(const formats::GgufFile& in, Architecture& a) {
     check<BadInput>(in.number("gemma3.final_logit_softcapping").value_or(0) == 0,
                     "{}: gemma3.final_logit_softcapping is not supported", in.name());
-    a.local_rope_theta = in.number("gemma3.rope.freq_base_swa").value_or(kLocalTheta);
-    a.global_every = a.window == 0 ? 1 : in.size("gemma3.attention.sliding_window_pattern").value_or(kGlobalEvery);
+    const auto ollama = in.number("gemma3.rope.local.freq_base");
+    a.local_rope_theta = in.number("gemma3.rope.freq_base_swa").value_or(ollama.value_or(kLocalTheta));
+    check<BadInput>(a.local_rope_theta > 0, "{}: gemma3.rope.freq_base_swa must be above 0, got {}", in.name(),
+                    a.local_rope_theta);
+    a.global_every = a.window == 0 ? 1 : global_every(in, a.n_layer);
     if (gguf_score_width(a) != a.head_size()) a.score_width = gguf_score_width(a);
 }
 

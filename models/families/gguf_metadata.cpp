@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "engine/base/check.h"
@@ -24,14 +25,30 @@ class GgufKeys {
         return value;
     }
     std::size_t size(const char* key) const { return size(key, 0); }
+    // One number, or a list that repeats it for each layer.
+    std::size_t size_of_layers(const char* key, std::size_t layers, std::size_t otherwise = 0) const {
+        if (!file_.is_list(prefix_ + key)) return size(key, otherwise);
+        const std::vector<double> all = file_.numbers(prefix_ + key, layers);
+        for (const double one : all)
+            require(one == all[0] && one >= 1 && one <= 1u << 30 && one == std::floor(one),
+                    "{}{} must be the same whole number in each layer, got {} and {}", prefix_, key, all[0], one);
+        return static_cast<std::size_t>(all[0]);
+    }
+    // A key that llama.cpp reads, and whose other values are computed nowhere here.
+    void require_number(const char* key, double only) const {
+        const double value = file_.number(prefix_ + key).value_or(only);
+        require(value == only, "{}{} {} is not supported: {} is", prefix_, key, value, only);
+    }
     double positive(const char* key, double otherwise) const {
         const double value = file_.number(prefix_ + key).value_or(otherwise);
         require(value > 0, "{}{} must be above 0, got {}", prefix_, key,
                 file_.has(prefix_ + key) ? fmt::format("{}", value) : "nothing");
         return value;
     }
-    std::string text(const char* key) const { return std::string(file_.text(prefix_ + key).value_or("")); }
-    bool has(const char* key) const { return file_.has(prefix_ + key); }
+    double number(const char* key, double otherwise) const { return file_.number(prefix_ + key).value_or(otherwise); }
+    std::string_view text(const char* key, const char* otherwise) const {
+        return file_.text(prefix_ + key).value_or(otherwise);
+    }
     bool holds(const char* tensor) const { return file_.contains(tensor); }
 
     template <class... Args>
@@ -60,22 +77,33 @@ RopeOptions llama3_scaling(const formats::GgufFile& file, Architecture a) {
     throw BadInput(file.name() + ": rope_freqs.weight is not supported: its factors are not those of rope_type llama3");
 }
 
+// Without a type, a factor scales linearly; a factor of 0 does not scale.
+void read_rope_scaling(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
+    const std::string_view type = in.text("rope.scaling.type", "linear");
+    in.require(type == "linear" || type == "none", "{}rope.scaling.type '{}' is not supported: linear and none are",
+               in.prefix(), shown_name(type));
+    in.require_number("rope.scaling.attn_factor", 1);
+    const double factor = in.number("rope.scaling.factor", in.number("rope.scale_linear", 0));
+    in.require(factor >= 0, "{}rope.scaling.factor must be above 0, got {}", in.prefix(), factor);
+    const bool scaled = type == "linear" && factor != 0 && factor != 1;
+    if (scaled) a.rope = {.scaling = RopeScaling::linear, .factor = factor};
+    if (!file.contains("rope_freqs.weight")) return;
+    in.require(!scaled, "{}rope.scaling.factor {} beside rope_freqs.weight is not supported", in.prefix(), factor);
+    a.rope = llama3_scaling(file, a);
+}
+
 void read_rotary(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
-    a.rope_theta = in.positive("rope.freq_base", a.rope_theta);
+    a.rope_theta = in.positive("rope.freq_base", in.number("rope.global.freq_base", 10000));  // global: Ollama's
     const std::size_t d = a.head_size(), r = in.size("rope.dimension_count", d);
     in.require(r == d || (a.rotary_part < 1 && r < d), "{}rope.dimension_count must be {}, the width of a head, got {}",
                in.prefix(), d, r);
     a.rotary_part = static_cast<double>(r) / static_cast<double>(d);
     if (a.rotary_size() != r) a.rotary_part = std::nextafter(a.rotary_part, 1);
-    const std::string scaling = in.text("rope.scaling.type");
-    if (scaling == "linear" || (scaling.empty() && in.has("rope.scale_linear"))) {
-        const double factor = in.positive("rope.scaling.factor", in.positive("rope.scale_linear", 1));
-        if (factor != 1) a.rope = {.scaling = RopeScaling::linear, .factor = factor};
-    } else {
-        in.require(scaling.empty() || scaling == "none", "{}rope.scaling.type '{}' is not supported: linear is",
-                   in.prefix(), shown_name(scaling));
-    }
-    if (file.contains("rope_freqs.weight")) a.rope = llama3_scaling(file, a);
+    read_rope_scaling(file, in, a);
+    if (a.local_rope_theta == 0 || a.window == 0) return;
+    in.require_number("rope.dimension_count_swa", static_cast<double>(r));
+    in.require_number("attention.key_length_swa", static_cast<double>(d));
+    in.require_number("attention.value_length_swa", static_cast<double>(d));
 }
 
 // The family whose models GGUF files call so.
@@ -161,8 +189,9 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
     a.n_layer = in.size("block_count");
     a.block_size = in.size("context_length");
     a.n_embd = in.size("embedding_length");
-    a.n_head = in.size("attention.head_count");
-    const std::size_t inner = in.size("feed_forward_length"), kv_heads = in.size("attention.head_count_kv", a.n_head),
+    a.n_head = in.size_of_layers("attention.head_count", a.n_layer);
+    const std::size_t inner = in.size_of_layers("feed_forward_length", a.n_layer),
+                      kv_heads = in.size_of_layers("attention.head_count_kv", a.n_layer, a.n_head),
                       usual = std::max<std::size_t>(1, a.n_embd / a.n_head),
                       head_dim = in.size("attention.key_length", usual);
     a.gated ? void(a.n_inner = inner) : a.set_inner(inner);
@@ -170,8 +199,10 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
     a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
     in.require(in.size("attention.value_length", head_dim) == head_dim,
                "{}attention.value_length must be attention.key_length, {}", in.prefix(), head_dim);
-    in.require(!in.has("expert_count") || file.size(f.gguf_name + ".expert_count") == 0,
-               "{}expert_count: mixtures of experts are not supported", in.prefix());
+    in.require(file.flag(f.gguf_name + ".attention.causal").value_or(true),
+               "{}attention.causal false is not supported: true is", in.prefix());
+    for (const char* const key : {"expert_count", "expert_used_count", "nextn_predict_layers"})
+        in.require_number(key, 0);
     const std::uint64_t window = file.size(f.gguf_name + ".attention.sliding_window").value_or(0);
     a.window = window < a.block_size || a.local_rope_theta > 0 ? std::min<std::uint64_t>(window, 1u << 30) : 0;
     a.norm_epsilon =
