@@ -113,13 +113,22 @@ V exp(const V& x) {
     return e.scaled(V(T{1}) + e.m);
 }
 
+// y with the sign of x, for y of functions that have it, so that f(-0) is -0.
+template <class V>
+V signed_as(const V& x, const V& y) {
+    using N = Numbers<V>;
+    using Bits = typename Format<typename N::value_type>::Bits;
+    constexpr Bits sign = ~(~Bits{0} >> 1);
+    return N::number(N::bits(y) | (N::bits(x) & sign));
+}
+
 template <class V>
 V expm1(const V& x) {
     using T = typename Numbers<V>::value_type;
     constexpr T least = static_cast<T>(-(std::numeric_limits<T>::digits + 2) * std::numbers::ln2);  // -1 below
     const Exponential<V> e(x, least);
     const V half = power_of_two<V>(e.shifted - V(T{1}));  // 2^n itself may be infinite
-    return V(T{2}) * Numbers<V>::fma(half, e.m, half - V(T(0.5)));
+    return portable::signed_as(x, V(T{2}) * Numbers<V>::fma(half, e.m, half - V(T(0.5))));
 }
 
 // x = (1 + f) 2^e with 1 + f from sqrt(1/2) to sqrt(2), and s = f / (2 + f):
@@ -161,7 +170,8 @@ V log1p(const V& x) {
     const V one(T{1}), u = one + x;
     const V lost = N::select(x < one, x - (u - one), one - (u - x));  // lost by rounding u
     const V y = portable::log(u);
-    return N::select((u > V(T{0})) & (u < V(std::numeric_limits<T>::infinity())), y + lost / u, y);
+    const V infinity(std::numeric_limits<T>::infinity());
+    return portable::signed_as(x, N::select((u > V(T{0})) & (u < infinity), y + lost / u, y));
 }
 
 template <class V>
@@ -170,7 +180,7 @@ V tanh(const V& x) {
     using T = typename N::value_type;
     constexpr T most = static_cast<T>((std::numeric_limits<T>::digits + 4) * std::numbers::ln2);  // 1 from most / 2 on
     const V size = N::abs(x), t = portable::expm1(N::at_most(V(most), size + size)), y = t / (t + V(T{2}));
-    return N::select(x < V(T{0}), -y, y);
+    return portable::signed_as(x, y);
 }
 
 // Below 0 as e^x / (1 + e^x), because e^x is finite there.
@@ -215,6 +225,7 @@ V erf(const V& x) {
 }
 
 // sin x and cos x, for |x| up to 2^30.
+inline constexpr double kMostTurned = 0x1p30;
 std::pair<double, double> sin_cos(double x);
 inline double sin(double x) { return sin_cos(x).first; }
 inline double cos(double x) { return sin_cos(x).second; }

@@ -110,7 +110,7 @@ template <class T>
 Tensor<T> elu(const Tensor<T>& x, double alpha) {
     const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
     return unary_op(
-        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * portable::expm1(v)); },
+        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v >= zero, v, a * portable::expm1(v)); },
         [=](auto dy, auto v) { return select(v > zero, dy, dy * a * portable::exp(v)); });
 }
 

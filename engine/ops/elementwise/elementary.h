@@ -1,8 +1,7 @@
-// Elementwise functions composed of other ops.
+// More elementary functions, and functions composed of other ops.
 #pragma once
 
 #include <cmath>
-#include <numbers>
 
 #include "engine/array/broadcast.h"
 #include "engine/ops/elementwise/activation.h"
@@ -17,40 +16,26 @@
 namespace inkling {
 
 template <class T>
-Tensor<T> exp2(const Tensor<T>& x) {
-    check_defined("exp2", x);
-    return exp(scale(x, std::numbers::ln2));
-}
+Tensor<T> exp2(const Tensor<T>& x);
 template <class T>
-Tensor<T> log2(const Tensor<T>& x) {
-    check_defined("log2", x);
-    return scale(log(x), 1 / std::numbers::ln2);
-}
+Tensor<T> log2(const Tensor<T>& x);
 template <class T>
-Tensor<T> log10(const Tensor<T>& x) {
-    check_defined("log10", x);
-    return scale(log(x), 1 / std::numbers::ln10);
-}
+Tensor<T> log10(const Tensor<T>& x);
 template <class T>
-Tensor<T> rsqrt(const Tensor<T>& x) {  // x^(-1/2)
-    check_defined("rsqrt", x);
-    return pow(x, -0.5);
-}
+Tensor<T> rsqrt(const Tensor<T>& x);  // x^(-1/2)
 template <class T>
-Tensor<T> tan(const Tensor<T>& x) {
-    check_defined("tan", x);
-    return div(sin(x), cos(x));
-}
+Tensor<T> tan(const Tensor<T>& x);
 template <class T>
-Tensor<T> sinh(const Tensor<T>& x) {
-    check_defined("sinh", x);
-    return scale(sub(expm1(x), expm1(neg(x))), 0.5);
-}
+Tensor<T> sinh(const Tensor<T>& x);
 template <class T>
-Tensor<T> cosh(const Tensor<T>& x) {
-    check_defined("cosh", x);
-    return scale(add(exp(x), exp(neg(x))), 0.5);
-}
+Tensor<T> cosh(const Tensor<T>& x);
+template <class T>
+Tensor<T> asinh(const Tensor<T>& x);
+template <class T>
+Tensor<T> acosh(const Tensor<T>& x);
+template <class T>
+Tensor<T> atanh(const Tensor<T>& x);
+
 // |x| with the sign of `from`, which counts as a constant. The gradient at 0 is 0.
 template <class T>
 Tensor<T> copysign(const Tensor<T>& x, const Tensor<T>& from) {
@@ -66,24 +51,6 @@ Tensor<T> fmod(const Tensor<T>& a, const Tensor<T>& b) {
     const Tensor<T> one = Tensor<T>::ones({}), signs = copysign(one, a);
     return mul(remainder(mul(a, signs), mul(b, copysign(one, b))), signs);
 }
-// ln(x + (x^2 + 1)^(1/2)), computed from |x|, so that no digits are lost.
-template <class T>
-Tensor<T> asinh(const Tensor<T>& x) {
-    check_defined("asinh", x);
-    const Tensor<T> signs = copysign(Tensor<T>::ones({}), x), a = mul(x, signs), squares = mul(x, x);
-    return mul(log1p(add(a, div(squares, affine(sqrt(affine(squares, 1, 1)), 1, 1)))), signs);
-}
-template <class T>
-Tensor<T> acosh(const Tensor<T>& x) {  // ln(x + (x^2 - 1)^(1/2))
-    check_defined("acosh", x);
-    return log(add(x, sqrt(affine(mul(x, x), 1, -1))));
-}
-template <class T>
-Tensor<T> atanh(const Tensor<T>& x) {  // ln((1 + x) / (1 - x)) / 2
-    check_defined("atanh", x);
-    return scale(sub(log1p(x), log1p(neg(x))), 0.5);
-}
-
 // Activation functions.
 template <class T>
 Tensor<T> logsigmoid(const Tensor<T>& x) {  // ln sigmoid(x)
@@ -91,15 +58,9 @@ Tensor<T> logsigmoid(const Tensor<T>& x) {  // ln sigmoid(x)
     return neg(softplus(neg(x)));
 }
 template <class T>
-Tensor<T> softsign(const Tensor<T>& x) {  // x / (1 + |x|)
-    check_defined("softsign", x);
-    return div(x, affine(abs(x), 1, 1));
-}
+Tensor<T> softsign(const Tensor<T>& x);  // x / (1 + |x|)
 template <class T>
-Tensor<T> mish(const Tensor<T>& x) {  // x tanh(softplus(x)) (Misra 2019)
-    check_defined("mish", x);
-    return mul(x, tanh(softplus(x)));
-}
+Tensor<T> mish(const Tensor<T>& x);  // x tanh(softplus(x)) (Misra 2019)
 template <class T>
 Tensor<T> celu(const Tensor<T>& x, double alpha = 1) {  // x, or alpha (e^(x / alpha) - 1) where x <= 0 (Barron 2017)
     check_defined("celu", x);

@@ -27,18 +27,19 @@
 namespace inkling {
 namespace {
 
-// The largest |x| that portable::sin_cos takes; beyond it <cmath> computes.
-constexpr double kMostTurned = 0x1p30;
+// <cmath> computes angles that portable::sin_cos does not take, and sin(-0), which is -0.
 template <class T>
 Vec<T> sine(const Vec<T>& x) {
     return lanewise<T>([](T v) {
-        return std::abs(v) < kMostTurned ? static_cast<T>(portable::sin(static_cast<double>(v))) : std::sin(v);
+        const bool is_portable = std::abs(v) < portable::kMostTurned && v != 0;
+        return is_portable ? static_cast<T>(portable::sin(static_cast<double>(v))) : std::sin(v);
     })(x);
 }
 template <class T>
 Vec<T> cosine(const Vec<T>& x) {
     return lanewise<T>([](T v) {
-        return std::abs(v) < kMostTurned ? static_cast<T>(portable::cos(static_cast<double>(v))) : std::cos(v);
+        return std::abs(v) < portable::kMostTurned ? static_cast<T>(portable::cos(static_cast<double>(v)))
+                                                   : std::cos(v);
     })(x);
 }
 template <class T>
@@ -99,6 +100,9 @@ Tensor<T> pow(const Tensor<T>& x, double exponent) {
 template <class T>
 Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
     const Vec<T> a(static_cast<T>(factor)), b(static_cast<T>(offset));
+    if (offset == 0)  // without a sum, which would make -0 of -0 and 0 a 0
+        return unary_op(
+            "affine", x, Saves::nothing, [a](auto v) { return a * v; }, [a](auto dy, auto) { return a * dy; });
     return unary_op(
         "affine", x, Saves::nothing, [a, b](auto v) { return a * v + b; }, [a](auto dy, auto) { return a * dy; });
 }
@@ -128,19 +132,21 @@ Tensor<T> cos(const Tensor<T>& x) {
 template <class T>
 Tensor<T> asin(const Tensor<T>& x) {
     return unary_op("asin", x, Saves::input, lanewise<T>([](T v) { return std::asin(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / sqrt(one - v * v); });
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / sqrt((one - v) * (one + v)); });
 }
 
 template <class T>
 Tensor<T> acos(const Tensor<T>& x) {
     return unary_op("acos", x, Saves::input, lanewise<T>([](T v) { return std::acos(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / sqrt(one - v * v); });
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / sqrt((one - v) * (one + v)); });
 }
 
 template <class T>
 Tensor<T> atan(const Tensor<T>& x) {
     return unary_op("atan", x, Saves::input, lanewise<T>([](T v) { return std::atan(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / (one + v * v); });
+                    [one = Vec<T>(T{1}), large = Vec<T>(kLargeSquare<T>)](auto dy, auto v) {
+                        return select(max(v, -v) < large, dy / multiply_add(v, v, one), dy / v / v);
+                    });
 }
 
 template <class T>
@@ -159,10 +165,14 @@ Tensor<T> expm1(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> erf(const Tensor<T>& x) {
-    const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi));
+    const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi)), far(T{30});  // e^-900 is 0
     return unary_op(
         "erf", x, Saves::input, [](auto v) { return portable::erf(v); },
-        [c](auto dy, auto v) { return dy * c * portable::exp(-v * v); });
+        [c, far](auto dy, auto v) {  // e^-(s + rest), s + rest = v^2: s alone would lose digits of a large v
+            const auto w = min(far, max(-far, v)), s = w * w, rest = multiply_add(w, w, -s);
+            const auto e = dy * c * portable::exp(-s);
+            return e - e * rest;
+        });
 }
 
 template <class T>

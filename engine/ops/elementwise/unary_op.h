@@ -23,6 +23,10 @@ enum class Saves {
     rounded_input,
 };
 
+// 1 + v^2 is v^2 for larger |v|, whose square may be infinite.
+template <class T>
+inline constexpr T kLargeSquare = T(0x1p30);
+
 template <class T>
 using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
 // The same for the gradient. If `traced` is given, it holds dy and the saved value, and the result replaces dy.

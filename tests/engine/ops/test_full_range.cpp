@@ -8,6 +8,7 @@
 #include "engine/ops/reduce/normalize.h"
 #include "engine/ops/reduce/reduce.h"
 #include "tests/engine/helpers.h"
+#include "tests/reference/read.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -77,6 +78,96 @@ TEMPLATE_TEST_CASE("full range: elementwise functions are <cmath>'s at every exp
         "elu", 2, [](const X& x) { return elu(x); }, [](L v) { return v > 0 ? v : std::expm1(v); });
     check(
         "x squared", 2, [](const X& x) { return pow(x, 2); }, [](L v) { return v * v; });
+}
+
+// tests/reference/make_elementary_reference.py computes them with mpmath. `whole`: the formula subtracts from a number
+// of about this size, so errors are in units of its last place if the result is smaller.
+TEMPLATE_TEST_CASE("full range: values and derivatives are mpmath's at all magnitudes", "[engine]", float, double) {
+    using T = TestType;
+    using Op = Tensor<T> (*)(const Tensor<T>&);
+    struct Case {
+        const char* name;
+        Op op;
+        double most = 2, most_derivative = 2, whole = 0;
+    };
+    const Op silu_of = [](const Tensor<T>&x) { return silu(x); }, elu_of = [](const Tensor<T>&x) { return elu(x); };
+    const std::vector<Case> cases = {{"exp", exp<T>},
+                                     {"exp2", exp2<T>},
+                                     {"expm1", expm1<T>},
+                                     {"log", log<T>},
+                                     {"log2", log2<T>},
+                                     {"log10", log10<T>},
+                                     {"log1p", log1p<T>},
+                                     {"sqrt", sqrt<T>},
+                                     {"rsqrt", rsqrt<T>},
+                                     {"sin", sin<T>},
+                                     {"cos", cos<T>},
+                                     {"tan", tan<T>},
+                                     {"asin", asin<T>},
+                                     {"acos", acos<T>},
+                                     {"atan", atan<T>},
+                                     {"sinh", sinh<T>},
+                                     {"cosh", cosh<T>},
+                                     {"asinh", asinh<T>},
+                                     {"acosh", acosh<T>},
+                                     {"atanh", atanh<T>},
+                                     {"softsign", softsign<T>},
+                                     {"erf", erf<T>},
+                                     {"tanh", tanh<T>, 2, 2, 1},
+                                     {"sigmoid", sigmoid<T>, 2, 2, 1},
+                                     {"softplus", softplus<T>},
+                                     {"logsigmoid", logsigmoid<T>},
+                                     {"elu", elu_of},
+                                     {"silu", silu_of, 2, 16, 1},
+                                     {"mish", mish<T>, 2, 4, 1}};
+    const nlohmann::json all = reference("elementary.json");
+    for (const Case& c : cases) {
+        const nlohmann::json &xs = all["x"], &values = all[c.name]["y"], &slopes = all[c.name]["dy"];
+        std::vector<double> inside, y, dy;
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const double x = xs[i];
+            if (values[i].is_null() || slopes[i].is_null() || static_cast<double>(static_cast<T>(x)) != x) continue;
+            inside.push_back(x), y.push_back(values[i]), dy.push_back(slopes[i]);
+        }
+        REQUIRE(inside.size() > 20);
+        Tensor<T> x(of<T>(inside), true);
+        const Tensor<T> out = c.op(x);
+        sum(out).backward();
+        const Array<T> got = x.grad();
+        double worst = 0, worst_derivative = 0, at = 0, at_derivative = 0;
+        const auto unit_of = [](double v) {
+            return std::max(std::abs(v), static_cast<double>(std::numeric_limits<T>::min()));
+        };
+        for (std::size_t i = 0; i < inside.size(); ++i) {
+            const double error = ulps(out.value().data()[i], static_cast<long double>(y[i]));
+            double slope = ulps(got.data()[i], static_cast<long double>(dy[i]));
+            if (std::isfinite(slope) && std::abs(dy[i]) < c.whole) slope *= unit_of(dy[i]) / c.whole;
+            if (error > worst) worst = error, at = inside[i];
+            if (slope > worst_derivative) worst_derivative = slope, at_derivative = inside[i];
+        }
+        INFO(c.name << ": value off by " << worst << " ulp at " << at << ", derivative by " << worst_derivative
+                    << " at " << at_derivative);
+        CHECK((worst <= c.most && worst_derivative <= c.most_derivative));
+    }
+}
+
+TEMPLATE_TEST_CASE("full range: odd functions keep the sign of zero", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> zeros = Tensor<T>::from({T(-0.0), T(0.0)});
+    const auto keeps = [&](const char* name, const Tensor<T>& y) {
+        INFO(name);
+        CHECK((y.value().data()[0] == 0 && std::signbit(y.value().data()[0])));
+        CHECK((y.value().data()[1] == 0 && !std::signbit(y.value().data()[1])));
+    };
+    keeps("expm1", expm1(zeros)), keeps("log1p", log1p(zeros)), keeps("tanh", tanh(zeros)), keeps("sin", sin(zeros));
+    keeps("tan", tan(zeros)), keeps("asin", asin(zeros)), keeps("atan", atan(zeros)), keeps("sinh", sinh(zeros));
+    keeps("asinh", asinh(zeros)), keeps("atanh", atanh(zeros)), keeps("erf", erf(zeros)), keeps("sqrt", sqrt(zeros));
+    keeps("softsign", softsign(zeros)), keeps("silu", silu(zeros)), keeps("gelu", gelu(zeros));
+    keeps("gelu_erf", gelu_erf(zeros)), keeps("mish", mish(zeros)), keeps("elu", elu(zeros)),
+        keeps("selu", selu(zeros));
+    keeps("celu", celu(zeros)), keeps("softcap", softcap(zeros, 15)), keeps("hardswish", hardswish(zeros));
+    keeps("leaky_relu", leaky_relu(zeros, 0.1)), keeps("scale", scale(zeros, 2)), keeps("trunc", trunc(zeros));
+    keeps("round", round(zeros)), keeps("sign", sign(zeros)), keeps("neg", neg(neg(zeros)));
 }
 
 // Where the formula subtracts nearly equal numbers, the error is in units of x's last place.
