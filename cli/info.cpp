@@ -110,7 +110,7 @@ int show(const InfoArguments& args) {
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});
         const auto adapted = [&m = *model](const models::ParameterSpec& p) { return m.has_adapter(p); };
         info["lora_targets"] = fmt::format("{}", fmt::join(models::target_names(c, adapted), ","));
-        info["trained_parameters"] = models::adapter_count(c, adapter.rank, adapted);
+        info["trained_parameters"] = model->adapter_count();
     }
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";

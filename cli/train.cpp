@@ -28,7 +28,6 @@
 #include "formats/named.h"
 #include "models/adapter.h"
 #include "models/files/adapter_folder.h"
-#include "train/adapters.h"
 #include "train/callbacks.h"
 #include "train/recipes/recipes.h"
 #include "train/run/run_card.h"
@@ -201,9 +200,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
                                     {"documents", run.text.has_examples()},
                                     {"threads", threads}};
     if (adapter.rank > 0)
-        facts.update({{"trained_parameters",
-                       static_cast<std::uint64_t>(train::trained_count(options, run.loaded.model->config))},
-                      {"base_model", adapter.base}});
+        facts.update({{"trained_parameters", run.loaded.model->adapter_count()}, {"base_model", adapter.base}});
     if (!caller.comparison.empty()) facts["comparison"] = caller.comparison;
     train::RunCard card(folder->path(), facts);
     JsonLines json;

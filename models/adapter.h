@@ -1,6 +1,7 @@
 // Low-rank adapters (Hu et al. 2021): a frozen linear layer y = x W^T + b becomes
 //   y = x W^T + b + s dropout(x) A^T B^T,   A (r, in), B (out, r), s = alpha / r
-// and only A and B are trained. They are parameters like the others, in the list of models/parameters.h.
+// and only A and B are trained. A weight may have another rank and another alpha than the others. They are parameters
+// like the others, in the list of models/parameters.h.
 //   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
 //   model.merge_adapters();                                  // W + s B A: the same model, without adapters
 // Their files are PEFT's: models/files/adapter_folder.h.
@@ -21,12 +22,18 @@ struct AdapterOptions {
     std::string base = "";         // the base model's folder, if known
     bool changes_tables = false;   // an adapter of the token table or a tied head was merged into the model
 
-    double scale() const {
-        const auto r = static_cast<double>(rank);
-        return alpha / (rank_stabilized ? std::sqrt(r) : r);
+    double scale(std::size_t r, double a) const {
+        const auto divisor = static_cast<double>(r);
+        return a / (rank_stabilized ? std::sqrt(divisor) : divisor);
+    }
+    double scale() const { return scale(rank, alpha); }
+    template <class Array>
+    double scale(const Weights<Array>& adapted) const {
+        return scale(adapted.lora_a.dim(0), adapted.lora_alpha.value_or(alpha));
     }
 };
 
+inline constexpr double kLargestProduct = 1e18;  // of B A: squares of sums with it are beyond float32
 inline constexpr const char* kAllLinear = "all-linear";
 inline constexpr const char* kTablesChanged =
     "an adapter of the token table, or of a head that is the token table, is read alone: merge it into the model by "

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/architecture.h"
@@ -95,6 +96,7 @@ std::uint64_t multiplied_count(const Architecture& architecture);
 template <class Array>
 struct Weights {
     Array weight, bias, lora_a = {}, lora_b = {};
+    std::optional<double> lora_alpha = {};  // of this adapter; otherwise the model's
     Array& operator[](Slot slot) {
         return *std::array{&weight, &bias, &lora_a, &lora_b}[static_cast<std::size_t>(slot)];
     }

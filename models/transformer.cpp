@@ -120,7 +120,7 @@ Tensor<T> Transformer<T>::project(const Weights<Tensor<T>>& map, const Tensor<T>
     if (!map.lora_a.defined()) return y;
     const WithPrecision precision(inner_precision(pass));
     const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, pass.random->next()) : x;
-    return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale());
+    return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale(map));
 }
 
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.

@@ -49,8 +49,11 @@ void TransformerParameters<T>::share(const TransformerParameters& other) {
 template <class T>
 void TransformerParameters<T>::share_adapters(const TransformerParameters& other) {
     adapter = other.adapter;
-    for (const ParameterSpec& p : all_specs(config))
-        if (is_lora(p)) at(p) = other.at(p);
+    for (const ParameterSpec& p : all_specs(config)) {
+        if (!is_lora(p)) continue;
+        at(p) = other.at(p);
+        weights_of(p).lora_alpha = other.weights_of(p).lora_alpha;
+    }
 }
 
 template <class T>
@@ -61,7 +64,10 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
     check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
           options.dropout);
     adapter = options;
-    for (const ParameterSpec& p : all_specs(config)) at(p) = is_lora(p) ? Tensor<T>() : at(p).detach();
+    for (const ParameterSpec& p : all_specs(config)) {
+        at(p) = is_lora(p) ? Tensor<T>() : at(p).detach();
+        weights_of(p).lora_alpha.reset();
+    }
     if (!random) return;
     for (const ParameterSpec& p : models::parameters(config, r, targets))
         if (is_lora(p)) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
@@ -77,16 +83,28 @@ void TransformerParameters<T>::merge_adapters() {
         Weights<Tensor<T>>& w = weights_of(p);
         Array<T> sum = tensor.value_in_place();
         Array<T> b = w.lora_b.value().clone();
-        b *= static_cast<T>(adapter.scale());
+        b *= static_cast<T>(adapter.scale(w));
         gemm(b, w.lora_a.value(), sum, {.accumulate = true});
         w.lora_a = w.lora_b = Tensor<T>();
+        w.lora_alpha.reset();
     }
     adapter = {};
 }
 
 template <class T>
 std::vector<ParameterSpec> TransformerParameters<T>::specs() const {
-    return models::parameters(config, adapter.rank, [this](const ParameterSpec& p) { return has_adapter(p); });
+    std::vector<ParameterSpec> all =
+        models::parameters(config, adapter.rank, [this](const ParameterSpec& p) { return has_adapter(p); });
+    for (ParameterSpec& p : all)
+        if (is_lora(p)) p.shape = at(p).shape();
+    return all;
+}
+
+template <class T>
+std::uint64_t TransformerParameters<T>::adapter_count() const {
+    std::uint64_t all = 0;
+    for (const ParameterSpec& p : specs()) all += is_lora(p) ? size_of(p.shape) : 0;
+    return all;
 }
 
 template <class T>

@@ -50,6 +50,7 @@ class TransformerParameters : public nn::Module<T> {
     // Freezes all parameters and gives those that `targets` selects new low-rank adapters (models/adapter.h). Each A
     // takes a key of `random`; without it A and B stay undefined until at() sets them.
     void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
+    std::uint64_t adapter_count() const;  // elements of the adapters
     // Adds the adapters to their weights, which become float32, and unfreezes all parameters.
     void merge_adapters();
     bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }

@@ -5,7 +5,6 @@
 #include "cli/training/multiprocess.h"
 #include "data/stories/stories.h"
 #include "models/files/gguf/gguf_tokenizer.h"
-#include "train/adapters.h"
 #include "train/recipes/estimate.h"
 #include "train/schedule.h"
 
@@ -26,13 +25,12 @@ std::string going_on_from(const std::filesystem::path& checkpoint, const train::
 }
 
 std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
-    const double trained = train::trained_count(options, model.config);
     train::Estimate sizes;
     train::estimate_sizes(options, model.config, 0, sizes);
     return fmt::format(
         "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
         "moments",
-        options.lora_rank, options.lora_targets, static_cast<std::uint64_t>(trained), model.adapter.base,
+        options.lora_rank, options.lora_targets, model.adapter_count(), model.adapter.base,
         name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
 }
 

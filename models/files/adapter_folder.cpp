@@ -18,6 +18,7 @@
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 #include "models/files/adapter_file.h"
+#include "models/files/adapter_patterns.h"
 #include "models/files/folder.h"
 #include "models/files/special_tokens.h"
 
@@ -32,7 +33,9 @@ constexpr const char *kAdapterConfig = "adapter_config.json", *kAdapterWeights =
 
 // Keys of adapter_config.json that say nothing about what an adapter computes: where it has its layers stands in the
 // names of its tensors, and the rest is of how it was made.
-const std::set<std::string> kWithoutEffect = {"base_model_name_or_path",
+const std::set<std::string> kWithoutEffect = {"alpha_pattern",  // these two: models/files/adapter_patterns.h
+                                              "rank_pattern",
+                                              "base_model_name_or_path",
                                               "eva_config",
                                               "exclude_modules",
                                               "fan_in_fan_out",
@@ -107,7 +110,7 @@ std::string base_name(const Architecture& a, const ParameterSpec& p, const Adapt
 }
 
 // Collects all tensors of the file that do not fit the model.
-std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std::size_t r) {
+std::string adapter_misfits(const Architecture& a, const AdapterFile& file, const AdapterPatterns& patterns) {
     std::string problems;
     std::set<std::string> known;
     const auto compare = [&](const std::string& name, const Shape& wanted) {
@@ -118,7 +121,7 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std:
     };
     for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
-        const auto matrices = stored_adapter(a, p, r);
+        const auto matrices = stored_adapter(a, p, patterns.of(family(a.family).layer_of(p)).rank);
         for (std::size_t i : {0, 1}) {
             if (file.contains(matrices[i].name))
                 compare(matrices[i].name, matrices[i].shape);
@@ -147,8 +150,6 @@ bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType st
                       [&](float x, float y) { return x == y || rounded(x) == y; });
 }
 
-constexpr double kLargestProduct = 1e18;  // of B A: squares of sums with it are beyond float32
-
 double largest(const Array<float>& x) {
     double most = 0;
     for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(static_cast<double>(x.data()[i])));
@@ -174,8 +175,10 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     in.require_text("peft_type", "LORA");
     if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
     for (const auto& [key, value] : j.items()) {
-        in.require(kWithoutEffect.contains(key) || is_neutral(key, value), "{} {} is not supported: leave it out",
-                   shown_name(key), formats::quote(value));
+        in.require(
+            kWithoutEffect.contains(key) || is_neutral(key, value),
+            "{} {} is not supported: merge the adapter into its model, by PEFT's merge_and_unload(), and use that",
+            shown_name(key), formats::quote(value));
     }
     AdapterOptions options;
     options.rank = in.size("r", 8);
@@ -224,7 +227,8 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     const AdapterFile file(folder / kAdapterWeights);
     Architecture a = model.config;
     a.tied_head = false;
-    const std::string problems = adapter_misfits(a, file, options.rank);
+    const AdapterPatterns patterns(folder / kAdapterConfig, options);
+    const std::string problems = adapter_misfits(a, file, patterns);
     check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
     check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
                     file.path());
@@ -238,7 +242,8 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     }
     for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
-        const auto [first, second] = stored_adapter(a, p, options.rank);
+        const LayerSize size = patterns.of(family(a.family).layer_of(p));
+        const auto [first, second] = stored_adapter(a, p, size.rank);
         if (!file.contains(first.name)) continue;
         const bool table = p.part == Part::token_table;
         if (model.config.tied_head && (table || p.part == Part::head)) {
@@ -246,7 +251,8 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
             model.adapter.changes_tables = true;
         }
         const Array<float> low = file.read(first.name, first.shape), b = file.read(second.name, second.shape);
-        const double bound = std::abs(options.scale()) * static_cast<double>(options.rank) * largest(low) * largest(b);
+        const double scale = options.scale(size.rank, size.alpha),
+                     bound = std::abs(scale) * static_cast<double>(size.rank) * largest(low) * largest(b);
         check<BadInput>(bound < kLargestProduct,
                         "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
                         "not be finite",
@@ -254,12 +260,13 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         Weights<Tensor<float>>& w = model.weights_of(p);
         if (table) {  // merged: it is looked up, not multiplied with
             Array<float> rows = low.transposed(0, 1).clone(), sum = unpacked(w.weight).clone();
-            rows *= static_cast<float>(options.scale());
+            rows *= static_cast<float>(scale);
             gemm(rows, b.transposed(0, 1).clone(), sum, {.accumulate = true});
             w.weight = Tensor<float>(sum);
             model.adapter.changes_tables = true;
             continue;
         }
+        if (size.alpha != options.alpha) w.lora_alpha = size.alpha;
         w.lora_a = Tensor<float>(low, true);
         w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped(b, a.n_head, 3) : b, true);
     }
@@ -270,19 +277,28 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
     const AdapterOptions& options = model.adapter;
     check(!options.changes_tables, "save_adapter: {}", kTablesChanged);
     const auto adapted = [&](const ParameterSpec& p) { return model.has_adapter(p); };
-    const bool whole = options.alpha == std::floor(options.alpha) && std::abs(options.alpha) < 1e9;
-    const json config = {{"peft_type", "LORA"},
-                         {"task_type", "CAUSAL_LM"},
-                         {"base_model_name_or_path", options.base},
-                         {"r", options.rank},
-                         {"lora_alpha", whole ? json(static_cast<std::int64_t>(options.alpha)) : json(options.alpha)},
-                         {"lora_dropout", options.dropout},
-                         {"use_rslora", options.rank_stabilized},
-                         {"target_modules", target_names(a, adapted)},
-                         {"fan_in_fan_out", family(a.family).linear_in_out},
-                         {"bias", "none"},
-                         {"modules_to_save", nullptr},
-                         {"inference_mode", true}};
+    const auto number = [](double x) {
+        return x == std::floor(x) && std::abs(x) < 1e9 ? json(static_cast<std::int64_t>(x)) : json(x);
+    };
+    json config = {{"peft_type", "LORA"},
+                   {"task_type", "CAUSAL_LM"},
+                   {"base_model_name_or_path", options.base},
+                   {"r", options.rank},
+                   {"lora_alpha", number(options.alpha)},
+                   {"lora_dropout", options.dropout},
+                   {"use_rslora", options.rank_stabilized},
+                   {"target_modules", target_names(a, adapted)},
+                   {"fan_in_fan_out", family(a.family).linear_in_out},
+                   {"bias", "none"},
+                   {"modules_to_save", nullptr},
+                   {"inference_mode", true}};
+    for (const ParameterSpec& p : parameters(a)) {
+        if (!adapted(p)) continue;
+        const Weights<Tensor<float>>& w = model.weights_of(p);
+        const std::string layer = family(a.family).layer_of(p);
+        if (const std::size_t r = w.lora_a.dim(0); r != options.rank) config["rank_pattern"][layer] = r;
+        if (w.lora_alpha) config["alpha_pattern"][layer] = number(*w.lora_alpha);
+    }
     formats::write_file_atomic(folder / kAdapterConfig, formats::json_text(config, 2) + "\n");
     save_tokenizer(folder, a, tokenizer);
 

@@ -17,7 +17,7 @@ void InferenceModel::project(const Weights<Tensor<float>>& map, std::size_t begi
     const std::size_t r = map.lora_a.dim(0), out = map.weight.dim(0);
     float *const h = room, *const added = room + batch * r;
     multiply(map.lora_a, 0, r, x, batch, h, r);  // by each thread: small beside its rows of the weight
-    const auto scale = static_cast<float>(model_.adapter.scale());
+    const auto scale = static_cast<float>(model_.adapter.scale(map));
     for (std::size_t i = 0; i < batch * r; ++i) h[i] *= scale;
     multiply(map.lora_b, begin, end, h, batch, added, out);
     for (std::size_t b = 0; b < batch; ++b) add_row(end - begin, y + b * y_stride + begin, added + b * out + begin);

@@ -2,6 +2,7 @@
 // or beside weights of any storage; and errors for an adapter's folder.
 #include "models/files/adapter_folder.h"
 
+#include "models/files/adapter_patterns.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
@@ -18,7 +19,7 @@ namespace {
 
 std::vector<fs::path> peft_folders() {
     std::vector<fs::path> all;
-    for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head"})
+    for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head", "patterns", "patterns_gpt2"})
         all.push_back(tests_path("reference/adapters") + ("/" + std::string(name)));
     return all;
 }
@@ -134,6 +135,55 @@ TEST_CASE("adapters: a saved adapter equals PEFT's, and names the same layers", 
             CHECK(meant(after.at("target_modules"), layer) == loaded.model->has_adapter(p));
         }
         CHECK(formats::is_there(copy.path("tokenizer.json")));
+    }
+}
+
+TEST_CASE("adapters: layers may have another rank and alpha, as PEFT's patterns say", "[models]") {
+    const ScratchFolder scratch;
+    const std::string config =
+        scratch.write("adapter_config.json", R"({"rank_pattern": {"q_proj|z": 2, "layers\\.0\\..*": 5,
+        "k_proj": 9, "1.up": 7}, "alpha_pattern": {"up": 1.5}})");  // the first that matches, not the first in order
+    const models::AdapterPatterns patterns(config, {.rank = 4, .alpha = 8});
+    const std::tuple<const char*, std::size_t, double> layers[] = {
+        {"layers.0.q_proj", 2, 8},  {"layers.0.k_proj", 5, 8},   {"layers.1.k_proj", 9, 8}, {"k_proj", 9, 8},
+        {"layers.1.xk_proj", 4, 8}, {"layers.1.k_proj.x", 4, 8}, {"layers.1.up", 7, 1.5},   {"layers.11.up", 4, 1.5}};
+    for (const auto& [layer, rank, alpha] : layers) {
+        INFO(layer);
+        CHECK(patterns.of(layer).rank == rank);
+        CHECK(patterns.of(layer).alpha == alpha);
+    }
+    for (const char* const name :
+         {"patterns", "patterns_gpt2"}) {  // saved by the whole names of layers, and read again
+        INFO(name);
+        const AdapterCopy copy(name);
+        const auto loaded = models::load_model(copy.folder);
+        CHECK(loaded.model->adapter_count() == [&] {
+            std::uint64_t all = 0;
+            for (const auto& [tensor, values] : read_tensors(copy.folder / "adapter_model.safetensors"))
+                all += values.values.size();
+            return all;
+        }());
+        const ScratchFolder saved;
+        models::save_adapter(saved.path(), *loaded.model, *loaded.tokenizer);
+        const auto numbers = peft_numbers(copy.folder);
+        const auto again = models::load_model(saved.path());
+        check_logits(*again.model, numbers, "logits", 5e-5);
+        Transformer<float> shared(again.model->config, std::nullopt);
+        shared.share(*models::load_model(models::base_of_adapter(copy.folder)).model);
+        shared.share_adapters(*again.model);
+        shared.eval();
+        check_logits(shared, numbers, "logits", 5e-5);
+        const auto written = nlohmann::json::parse(formats::read_file(saved.path("adapter_config.json")));
+        if (std::string(name) == "patterns_gpt2") continue;
+        const auto &ranks = written.at("rank_pattern"), &alphas = written.at("alpha_pattern");
+        CHECK(ranks.at("model.layers.1.self_attn.q_proj") == 2);
+        CHECK(ranks.at("model.layers.0.self_attn.q_proj") == 3);
+        CHECK(ranks.at("model.layers.1.self_attn.v_proj") == 5);
+        CHECK_FALSE(ranks.contains("model.layers.1.mlp.up_proj"));
+        CHECK(alphas.at("model.layers.1.mlp.up_proj") == 64);
+        CHECK(alphas.at("model.layers.0.self_attn.v_proj") == 0);
+        CHECK(alphas.at("model.layers.1.mlp.down_proj") == 2.5);
+        CHECK_FALSE(alphas.contains("model.layers.1.self_attn.v_proj"));
     }
 }
 
@@ -280,8 +330,9 @@ TEST_CASE("adapters: keys that would change the result are refused by name, othe
     const AdapterCopy copy("llama");
     CHECK(copy.refusal().empty());
     using nlohmann::json;
-    const auto wrong = json::parse(R"([{"use_dora": true}, {"alpha_pattern": {"q_proj": 3}},
-        {"rank_pattern": {"q_proj": 3}}, {"modules_to_save": ["lm_head"]}, {"bias": "all"}, {"lora_bias": true},
+    const auto wrong = json::parse(R"([{"use_dora": true}, {"alpha_pattern": {"q_proj": "3"}},
+        {"alpha_pattern": [1]}, {"alpha_pattern": {"(": 3}}, {"rank_pattern": {"q_proj": 0}},
+        {"rank_pattern": {"q_proj": 1.5}}, {"modules_to_save": ["lm_head"]}, {"bias": "all"}, {"lora_bias": true},
         {"init_lora_weights": "pissa"}, {"layer_replication": [[0, 1]]}, {"something_new": 3}, {"peft_type": "IA3"},
         {"task_type": "SEQ_CLS"}, {"trainable_token_indices": [1]}, {"lora_dropout": -0.1}, {"lora_dropout": 1},
         {"r": 0.5}])");
@@ -290,6 +341,7 @@ TEST_CASE("adapters: keys that would change the result are refused by name, othe
         changed.change([&](json& j) { j.update(changes); });
         INFO(changes);
         CHECK_THAT(changed.refusal(), contains("adapter_config.json: ", changes.begin().key()));
+        CHECK(changed.refusal().find("leave it out") == std::string::npos);  // it would be another adapter
     }
     copy.change([](json& j) {
         j["something_new"] = false, j["another"] = json::object(), j["init_lora_weights"] = "gaussian";

@@ -11,7 +11,7 @@ using namespace inkling;
 using namespace inkling::testing;
 
 TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[models]") {
-    for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head"}) {
+    for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head", "patterns", "patterns_gpt2"}) {
         INFO(name);
         const ScratchFolder scratch;
         const std::string lora = scratch.path("lora.gguf"), merged = scratch.path("merged.gguf"),
@@ -20,8 +20,7 @@ TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[m
         const auto type = formats::GgufType::F32;
         auto loaded = models::load_model(folder);
         const auto& [model, tokenizer] = loaded;
-        const double scale = model->adapter.scale();
-        const std::size_t rank = model->adapter.rank;
+        const double whole_alpha = model->adapter.scale() * static_cast<double>(model->adapter.rank);
         models::write_gguf_adapter(lora, *model, type, name);
         model->merge_adapters();
         models::write_gguf(merged, *model, *tokenizer, type, name);
@@ -30,8 +29,8 @@ TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[m
         CHECK(adapter.pairs.at("general.type") == "adapter");
         CHECK(adapter.pairs.at("adapter.type") == "lora");
         CHECK(adapter.pairs.at("general.architecture") == plain.pairs.at("general.architecture"));
-        CHECK(adapter.pairs.at("adapter.lora.alpha").get<double>() ==
-              Approx(scale * static_cast<double>(rank)).epsilon(1e-6));
+        const double alpha = adapter.pairs.at("adapter.lora.alpha").get<double>();
+        CHECK(alpha == Approx(whole_alpha).epsilon(1e-6));
         std::size_t changed = 0;
         for (const auto& [tensor, values] : whole.tensors) {
             const auto a = adapter.tensors.find(tensor + ".lora_a"), b = adapter.tensors.find(tensor + ".lora_b");
@@ -43,7 +42,9 @@ TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[m
             }
             ++changed;
             const std::size_t in = a->second.shape.at(1), out = b->second.shape.at(0);
-            CHECK((a->second.shape.at(0) == rank && b->second.shape.at(1) == rank));
+            const std::size_t rank = b->second.shape.at(1);
+            const double scale = alpha / static_cast<double>(rank);  // llama.cpp's
+            CHECK(a->second.shape.at(0) == rank);
             const std::vector<float> x = a->second.values, y = b->second.values;
             double worst = 0;
             for (std::size_t i = 0; i < out * in; ++i) {

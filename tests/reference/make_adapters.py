@@ -28,6 +28,12 @@ cases = {
     "gpt2": ("gpt2_tiny", dict(r=4, lora_alpha=16, target_modules=["c_attn", "mlp.c_proj"])),
     "gpt_neox": ("families/gpt_neox", dict(r=2, lora_alpha=4, target_modules="all-linear")),
     "llama_head": ("llama_tiny", dict(r=2, lora_alpha=3, target_modules=["lm_head", "k_proj"])),
+    # layers with another rank or alpha; PEFT writes the keys in alphabetical order, and the first that matches decides
+    "patterns": ("llama_tiny", dict(r=4, lora_alpha=8, target_modules="all-linear",
+                                    rank_pattern={r"layers\.0\..*": 3, "q_proj": 2, "self_attn.(k|v)_proj": 5},
+                                    alpha_pattern={"1.mlp.up_proj": 64, "[kq]_proj|down_proj": 2.5, "model.layers.0.self_attn.v_proj": 0})),
+    "patterns_gpt2": ("gpt2_tiny", dict(r=4, lora_alpha=16, use_rslora=True, target_modules=["c_attn", "mlp.c_proj"],
+                                        rank_pattern={"c_attn": 2}, alpha_pattern={"h.0.mlp.c_proj": 3, "attn.c_attn": 6})),
     # beside these, PEFT writes the tables' own weights
     "tables": ("llama_tiny", dict(r=2, lora_alpha=3, target_modules=["embed_tokens", "lm_head", "q_proj"])),
     "tied_tables": ("llama_tiny_tied", dict(r=3, lora_alpha=4, target_modules=["embed_tokens", "lm_head", "k_proj"])),

@@ -112,12 +112,19 @@ void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& m
     out.set_text("general.name", name);
     out.set_u32("general.file_type", file_type(type));
     out.set_text("adapter.type", "lora");
-    out.set_f32("adapter.lora.alpha",  // which llama.cpp divides by the rank
-                static_cast<float>(model.adapter.scale() * static_cast<double>(model.adapter.rank)));
+    // llama.cpp divides it by the rank of each B, and takes 0 for no scale. Adapters with another scale have it in B.
+    const double whole = model.adapter.scale() * static_cast<double>(model.adapter.rank),
+                 alpha = whole == 0 ? 1 : whole;
+    out.set_f32("adapter.lora.alpha", static_cast<float>(alpha));
     std::list<ConstArray<float>> made;  // kept until write()
-    for (const ParameterSpec& p : model.specs())
-        if (is_lora(p))
-            out.add(gguf_name(p), type, p.shape, made.emplace_back(stored(f, a, p, model.at(p).value())).data());
+    for (const ParameterSpec& p : model.specs()) {
+        if (!is_lora(p)) continue;
+        Array<float> values = stored(f, a, p, model.at(p).value()).clone();
+        const double scale =
+            model.adapter.scale(model.weights_of(p)) * static_cast<double>(model.weights_of(p).lora_a.dim(0));
+        if (p.slot == Slot::lora_b && scale != alpha) values *= static_cast<float>(scale / alpha);
+        out.add(gguf_name(p), type, p.shape, made.emplace_back(values).data());
+    }
     out.write(path);
 }
 
