@@ -76,34 +76,43 @@ std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder) 
     };
     const nlohmann::json config = read("tokenizer_config.json");
     nlohmann::json text = config.is_object() ? config.value("chat_template", nlohmann::json()) : nlohmann::json();
+    ChatSource source;
     if (text.is_array()) {  // several, by name
         for (const nlohmann::json& one : nlohmann::json(text)) {
-            if (one.is_object() && one.value("name", nlohmann::json()) == "default") text = one.value("template", text);
+            const nlohmann::json name = one.is_object() ? one.value("name", nlohmann::json()) : nlohmann::json();
+            if (name == "default") text = one.value("template", text);
+            if (name.is_string())
+                source.names += (source.names.empty() ? "" : ", ") + shown_name(name.get<std::string>());
         }
     }
-    ChatSource source;
     if (const auto path = folder / "chat_template.jinja"; formats::is_there(path)) {
         source.jinja = formats::read_file(path, formats::FileKind::json);
         check<BadInput>(formats::find_invalid_utf8(source.jinja) == std::string::npos, "{}: not UTF-8", path.string());
     } else if (text.is_string()) {
         source.jinja = text.get<std::string>();
-    } else {
+    } else if (source.names.empty()) {
         return std::nullopt;
     }
+    if (!source.jinja.empty()) source.names.clear();
     source.marks = read_marks({read("special_tokens_map.json"), config});
     return source;
 }
 
-ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
-    const std::optional<ChatSource> source = read_chat_source(folder);
+ChatTemplate ChatTemplate::of(const std::optional<ChatSource>& source, const Tokenizer& tokenizer) {
     check<BadInput>(source.has_value(), kNone);
+    check<BadInput>(
+        source->names.empty(),
+        "the model has chat templates named {}, and none is its default: name the one to use \"default\" in "
+        "tokenizer_config.json",
+        source->names);
     return ChatTemplate(source->jinja, tokenizer, source->marks);
 }
 
-ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) {
-    check<BadInput>(tokenizer.chat.has_value(), kNone);
-    return ChatTemplate(tokenizer.chat->jinja, tokenizer, tokenizer.chat->marks);
+ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
+    return of(read_chat_source(folder), tokenizer);
 }
+
+ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) { return of(tokenizer.chat, tokenizer); }
 
 std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                                ChatContext context) const {

@@ -47,6 +47,8 @@ class ChatTemplate {
     std::int32_t end_of_turn() const { return end_; }
 
   private:
+    static ChatTemplate of(const std::optional<ChatSource>& source, const Tokenizer& tokenizer);
+
     struct Source;
     std::shared_ptr<const Source> source_;
     std::int32_t end_ = -1;

@@ -28,6 +28,7 @@ constexpr auto names(TokenizerKind) {
 struct ChatSource {
     std::string jinja;
     std::map<std::string, std::string> marks;
+    std::string names = {};  // of templates without a default; `jinja` is then empty
 };
 
 // Special tokens named in the files of a model folder, {"bos", 1}, {"pad", 0}, and whether to add them to a text,

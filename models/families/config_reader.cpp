@@ -172,11 +172,11 @@ json rotary_sizes_json(const Architecture& a) {
 }
 
 void ConfigReader::require_flag(const char* key, bool value) const {
-    require(flag(key, value) == value, "{} {} is not supported: {} is", key, !value, value);
+    require(flag(key, value) == value, "{} {} is not supported: models with {} are", key, !value, value);
 }
 
 void ConfigReader::require_text(const char* key, const std::string& value) const {
-    require(text(key, value) == value, "{} '{}' is not supported: {} is", key, shown(key), value);
+    require(text(key, value) == value, "{} '{}' is not supported: those of {} are", key, shown(key), value);
 }
 
 }  // namespace inkling::models

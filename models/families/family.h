@@ -41,6 +41,7 @@ struct Family {
     bool linear_in_out = false;             // files store linear weights as (in, out)
     bool qkv_by_head = false;               // files order rows of query, key and value (H, 3, d), not (3, H, d)
     bool always_biased = false;             // files of models without biases hold zeros
+    bool always_qkv_biased = false;         // the same for queries, keys and values alone
 
     std::string gguf_name = "";     // in GGUF files; "": llama.cpp lacks this family
     bool gguf_interleaved = false;  // there, the two rows of a rotated pair are adjacent

@@ -81,7 +81,7 @@ Architecture from_json(const ConfigReader& in) {
     in.require_activation("hidden_activation", Activation::gelu_tanh);
     in.require_flag("use_bidirectional_attention", false);
     for (const char* const cap : {"attn_logit_softcapping", "final_logit_softcapping"})
-        in.require(!in.has(cap), "{} {} is not supported: null is", cap, in.shown(cap));
+        in.require(!in.has(cap), "{} {} is not supported: models without a cap are", cap, in.shown(cap));
     Architecture a = defaults(in.flag("attention_bias", false));
     a.vocab_size = 262208;
     in.read_rotary_sizes(a, {.context = 131072, .head_dim = 256, .kv_heads = 4, .heads = 8});

@@ -32,6 +32,7 @@ Family qwen2_family() {
     using namespace qwen2;
     Family f = llama_line_family("qwen2");
     f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;
+    f.always_qkv_biased = true;
     return f;
 }
 

@@ -72,9 +72,10 @@ bool Family::ignores(const std::string& tensor_name) const {
 bool Family::has_flag(const std::string& flag) const { return std::count(flags.begin(), flags.end(), flag) > 0; }
 
 std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
-    if (!always_biased) return {};
+    if (!always_biased && !always_qkv_biased) return {};
     Architecture full = a;
-    full.norm_bias = full.qkv_bias = full.attention_bias = full.mlp_bias = true;
+    full.qkv_bias = true;
+    if (always_biased) full.norm_bias = full.attention_bias = full.mlp_bias = true;
     std::vector<ParameterSpec> missing = parameters(full);
     const std::vector<ParameterSpec> there = parameters(a);
     std::size_t next = 0;  // both lists are in the same order

@@ -142,7 +142,7 @@ void save_tokenizer(const fs::path& folder, const Architecture& config, const da
     for (const auto& [name, id] : named_tokens(tokenizer))
         tokenizer_config[name + "_token"] = tokenizer.decode(std::span(&id, 1));
     for (const auto& [name, added] : tokenizer.named.added) tokenizer_config["add_" + name + "_token"] = added;
-    if (tokenizer.chat) {
+    if (tokenizer.chat && !tokenizer.chat->jinja.empty()) {
         tokenizer_config["chat_template"] = tokenizer.chat->jinja;
         for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
     }

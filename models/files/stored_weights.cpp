@@ -57,8 +57,9 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     const WeightFiles& file = stored.file;
     std::string problems;
     std::set<std::string> known;
-    if (a.tied_head) known.insert(stored.name_of(tied_head(a)));
-    for (const ParameterSpec& p : parameters(a)) {
+    std::vector<ParameterSpec> all = parameters(a);
+    if (a.tied_head && file.contains(stored.name_of(tied_head(a)))) all.push_back(tied_head(a));
+    for (const ParameterSpec& p : all) {
         const std::string name = stored.name_of(p);
         known.insert(name);
         if (!file.contains(name)) {
@@ -188,13 +189,14 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
         model.set(p, values(), storage);
     }
     if (!model.config.tied_head) return;
-    const std::string copy = stored.name_of(tied_head(model.config));
-    if (!file.contains(copy)) return;
-    const ConstArray<float> table = unpacked(model.head().weight);
-    const bool same_size = file.info(copy).count == table.size();
-    const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
-    check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),
-                    "{}: {} differs from the token table: only a tied head is supported", file.path.string(), copy);
+    // A head in the file that is not the table is the model's, whatever the configuration says: transformers 5 takes
+    // it.
+    const ParameterSpec head = tied_head(model.config);
+    const std::string copy = stored.name_of(head);
+    if (!file.contains(copy) || read(file, copy) == read(file, stored.name_of(parameters(model.config).front())))
+        return;
+    model.config.tied_head = false;
+    model.set(head, Tensor<float>(read_values<float>(stored, model.config, head), true), storage);
 }
 
 }  // namespace inkling::models

@@ -84,6 +84,19 @@ TEST_CASE("chat: templates in other spellings, and others", "[serve]") {
         json{{"chat_template", {{{"name", "tools"}, {"template", "x"}}, {{"name", "default"}, {"template", kChatMl}}}}}
             .dump());
     CHECK(ChatTemplate::load(folder.scratch.path(), *tokenizer).end_of_turn() == 812);
+    // templates without a default: the model completes texts, and is not taken for one without a template
+    folder.scratch.write(
+        "tokenizer_config.json",
+        json{{"chat_template",
+              {{{"name", "rag"}, {"template", kChatMl}}, {{"name", "tool_use"}, {"template", kChatMl}}}}}
+            .dump());
+    const std::string named = "the model has chat templates named rag, tool_use, and none is its default";
+    CHECK_THROWS_WITH(ChatTemplate::load(folder.scratch.path(), *tokenizer), contains(named));
+    const auto loaded = models::load_model(folder.scratch.path());
+    CHECK_THROWS_WITH(ChatTemplate::of(*loaded.tokenizer), contains(named));
+    const testing::ScratchFolder saved;
+    models::save_tokenizer(saved.path(), loaded.model->config, *loaded.tokenizer);
+    CHECK_FALSE(json::parse(formats::read_file(saved.path("tokenizer_config.json"))).contains("chat_template"));
 }
 
 TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {

@@ -210,7 +210,8 @@ void set_sentence_piece(formats::GgufWriter& out, const data::BpeTokenizer& toke
 
 void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, const Architecture& model) {
     const std::size_t vocab_size = model.vocab_size;
-    if (tokenizer.chat) out.set_text("tokenizer.chat_template", tokenizer.chat->jinja);
+    if (tokenizer.chat && !tokenizer.chat->jinja.empty())
+        out.set_text("tokenizer.chat_template", tokenizer.chat->jinja);
     check(vocab_size >= tokenizer.vocab_size(), "gguf: {} tokens do not fit a vocabulary of {}", tokenizer.vocab_size(),
           vocab_size);
     set_gguf_special_tokens(out, tokenizer, model);

@@ -91,7 +91,7 @@ std::string go_template(const data::Tokenizer& tokenizer) {
 std::string modelfile(const std::string& from, const std::string& adapter, const data::Tokenizer& tokenizer) {
     std::string text = "FROM " + one_line(from, "the model's path") + "\n";
     if (!adapter.empty()) text += "ADAPTER " + one_line(adapter, "the adapter's name") + "\n";
-    if (!tokenizer.chat) return text;
+    if (!tokenizer.chat || tokenizer.chat->jinja.empty()) return text;
     const std::int32_t end = data::ChatTemplate::of(tokenizer).end_of_turn();
     text += "TEMPLATE \"\"\"" + go_template(tokenizer) + "\"\"\"\n";
     return text + "PARAMETER stop \"" + one_line(tokenizer.decode(std::span(&end, 1)), "the token that ends a turn") +
