@@ -28,7 +28,7 @@ namespace inkling::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json, nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 struct CompareArguments {
     std::vector<std::string> files;
@@ -103,7 +103,7 @@ class Comparison {
         std::size_t number = 0;
         for (std::string text; std::getline(lines, text);) {
             const std::string place = fmt::format("{}: line {}", results().string(), ++number);
-            const json line = formats::parse_json(text, place, 4);
+            const nlohmann::json line = formats::parse_json(text, place, 4);
             const auto is = [&](const char* key, bool good) {
                 check<BadInput>(good, "{}: {} is missing or of another type: remove this line", place, key);
             };

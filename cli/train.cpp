@@ -74,7 +74,8 @@ void check_inputs(const TrainOptions& options, const std::string& config, bool r
     const fs::path tokenizer = options.tokenizer;
     check_input(options, "tokenizer", tokenizer);
     for (const char* const link : {"best", "latest"})  // of a run
-        if (!formats::is_there(tokenizer / "tokenizer.json") && formats::is_there(tokenizer / link))
+        if (formats::is_folder(tokenizer) && !formats::is_there(tokenizer / "tokenizer.json") &&
+            formats::is_there(tokenizer / link))
             check_input(options, "tokenizer", tokenizer / link);
     if (config.empty() || !train::is_replaced(config, options.out)) return;
     TrainOptions written;

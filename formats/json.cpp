@@ -92,6 +92,11 @@ nlohmann::json json_or_null(std::string_view text) {
     }
 }
 
+nlohmann::ordered_json ordered_json_or_null(std::string_view text) {
+    return json_or_null(text).is_null() ? nlohmann::ordered_json()
+                                        : nlohmann::ordered_json::parse(text, nullptr, false);
+}
+
 std::string Quoted::text() const {
     constexpr std::size_t kMax = 40;
     const auto error = nlohmann::json::error_handler_t::replace;

@@ -24,6 +24,9 @@ nlohmann::json parse_json(std::string_view text, const std::string& what, int ma
 // The same for a small value, up to 4 MiB and 64 levels: null instead of an error.
 nlohmann::json json_or_null(std::string_view text);
 
+// The same, with the keys of objects in the text's order.
+nlohmann::ordered_json ordered_json_or_null(std::string_view text);
+
 // A value for messages, escaped and shortened to one line of ASCII when the message is formatted.
 struct Quoted {
     const nlohmann::json* value;

@@ -14,7 +14,7 @@ namespace {
 // Visits the pairs of an object of adapter_config.json in the file's order, which decides.
 template <class Take>
 void each_pattern(const std::filesystem::path& path, const char* key, const Take& take) {
-    const auto all = nlohmann::ordered_json::parse(formats::read_file(path, formats::FileKind::json), nullptr, false);
+    const auto all = formats::ordered_json_or_null(formats::read_file(path, formats::FileKind::json));
     const auto found = all.is_object() ? all.find(key) : all.end();
     if (found == all.end() || found->is_null()) return;
     check<BadInput>(found->is_object(), "{}: {} must be an object, got {}", path.string(), key,

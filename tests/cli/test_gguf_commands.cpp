@@ -77,7 +77,9 @@ TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replace
     CHECK_FALSE(fs::exists(other));
     execute(start + "--overwrite");
     CHECK(program(start + "--format hf").code == 2);
-    check_fails(call("export --model", kStories, "--out", beside, "--modelfile"), 2, "writes a file of this name");
+    fs::create_directory(folder.path("new"));
+    check_fails(call("export --model", kStories, "--out", folder.path("new/Modelfile"), "--modelfile"), 2,
+                "writes a file of this name");
     const std::string adapter = tests_path("reference/adapters/llama"), lora = folder.path("lora.gguf");
     execute("export --model", adapter, "--out", lora, "--format gguf-lora --modelfile --overwrite");
     CHECK(read_file(beside) == "FROM " + fs::path(tests_path("reference/llama_tiny")).lexically_normal().string() +

@@ -124,9 +124,9 @@ TEST_CASE("parse_json: nothing else in the library or the program parses JSON", 
             ++files;
             const std::string text = read_file(file.path());
             INFO(file.path());
+            if (file.path().string().ends_with("formats/json.cpp")) continue;
             CHECK(text.find("json::parse(") == std::string::npos);
-            if (!file.path().string().ends_with("formats/json.cpp"))
-                CHECK(text.find("sax_parse(") == std::string::npos);
+            CHECK(text.find("sax_parse(") == std::string::npos);
         }
     }
     CHECK(files > 300);

@@ -82,5 +82,7 @@ TEST_CASE("modelfile: a name or a token cannot add a line of its own", "[models]
     for (const std::string end : {"<|x\\\"\\nADAPTER /a|>", "<|x\\nSYSTEM a|>", "<|\\\"|>"})
         CHECK_THAT(error_of([&] { with_end(end); }), contains("--modelfile: "));
     // {{ is Go's, also where a part of the template ends in a brace
-    CHECK_THAT(error_of([] { modelfile_of("{{ '{' }}" + std::string(models::kChatMl)); }), contains("it has {{"));
+    std::string brace = models::kChatMl;
+    brace.insert(brace.find("message['content']"), "'{' + ");
+    CHECK_THAT(error_of([&] { modelfile_of(brace); }), contains("it has {{"));
 }
