@@ -80,6 +80,15 @@ struct AnyTensor {
     }
 };
 
+// The tensor that a user's function returned. Throws TypeError, naming the caller, for anything else.
+inline const AnyTensor& returned_tensor(const char* caller, const nb::object& value) {
+    if (!nb::isinstance<AnyTensor>(value))
+        throw nb::type_error(
+            fmt::format("{}: the function must return a Tensor, got {}", caller, nb::type_name(value.type()).c_str())
+                .c_str());
+    return nb::cast<const AnyTensor&>(value);
+}
+
 // Calls f with the Tensor<float> or Tensor<double>.
 template <class F>
 decltype(auto) visit(const AnyTensor& x, const F& f) {

@@ -176,6 +176,8 @@ void bind_attention(nb::module_& m) {
     single.def(
         "__init__",
         [](AnyLayer<nn::Attention>* at, const nb::typed<nb::object, AnyModule>& held, double p) {
+            if (!nb::isinstance<AnyModule>(held))
+                throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
             const auto& scoring = nb::cast<const AnyModule&>(held);
             AnyLayer<nn::Attention> made;
             with_type(scoring.dtype(), [&]<class T>() {

@@ -8,7 +8,7 @@ namespace {
 // A Python callable as a C++ function.
 template <class T>
 auto called(const nb::callable& f, const char* what) {
-    return [&f, what](const Tensor<T>& x) { return nb::cast<const AnyTensor&>(f(AnyTensor(x))).as<T>(what); };
+    return [&f, what](const Tensor<T>& x) { return returned_tensor(what, f(AnyTensor(x))).as<T>(what); };
 }
 
 }  // namespace

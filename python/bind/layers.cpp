@@ -173,7 +173,7 @@ void bind_layers(nb::module_& m) {
                 const auto call = [kept = keeper_of(f)](const Tensor<T>& in, Generator*) {
                     const nb::gil_scoped_acquire interpreter;
                     const nb::object y = nb::handle(static_cast<PyObject*>(kept.get()))(AnyTensor(in));
-                    return nb::cast<const AnyTensor&>(y).as<T>("checkpoint");
+                    return returned_tensor("checkpoint", y).as<T>("checkpoint");
                 };
                 return AnyTensor(nn::checkpoint<T>(call, t));
             });

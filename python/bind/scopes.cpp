@@ -51,7 +51,7 @@ void bind_scopes(nb::module_& m) {
             const auto call = [&](const Inputs& in) {
                 nb::list arguments;
                 for (const Tensor<double>& x : in) arguments.append(AnyTensor(x));
-                return nb::cast<const AnyTensor&>(f(*arguments)).as<double>("gradcheck");
+                return returned_tensor("gradcheck", f(*arguments)).as<double>("gradcheck");
             };
             return gradient_error(call, at, seed);
         },

@@ -105,7 +105,29 @@ void bind_train(nb::module_& m) {
     m.def("_run", &run_command, "arguments"_a, "again"_a);
 }
 
+namespace {
+
+// Exceptions of the C++ library, whose own text says nothing to a user of Python. Tried after those below.
+void translate_library_errors(const std::exception_ptr& exception, void*) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const std::bad_cast&) {
+        PyErr_SetString(PyExc_TypeError, "an argument, or what a function returned, has a type that is not taken here");
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(PyExc_MemoryError, "out of memory");
+    } catch (const std::length_error&) {
+        PyErr_SetString(PyExc_ValueError, "a size is larger than any memory");
+    } catch (const std::logic_error&) {
+        PyErr_SetString(PyExc_ValueError, "a value is out of the range that is taken here");
+    } catch (const std::system_error& e) {
+        PyErr_SetString(PyExc_OSError, e.code().message().c_str());
+    }
+}
+
+}  // namespace
+
 void bind_errors(nb::module_& m) {
+    nb::register_exception_translator(translate_library_errors);
     const nb::exception<Error> error(m, "Error", PyExc_ValueError);
     nb::exception<BadInput>(m, "BadInput", error);
     nb::exception<cli::Usage>(m, "Usage", error);

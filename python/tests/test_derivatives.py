@@ -48,6 +48,20 @@ def test_functions():
             assert (w * w).requires_grad
 
 
+@pytest.mark.parametrize("returned", [3, 2.5, None, "x", np.ones(3), [1]])
+@pytest.mark.parametrize("name", ["jacobian", "hessian", "jvp", "hvp", "gradcheck", "checkpoint"])
+def test_a_function_must_return_a_tensor(name, returned):
+    x, v = double(1, 2, 3), double(1, -1, 0.5)
+    call = {
+        "jvp": lambda f: inkling.jvp(f, x, v),
+        "hvp": lambda f: inkling.hvp(f, x, v),
+        "gradcheck": lambda f: inkling.gradcheck(f, [x]),
+        "checkpoint": lambda f: inkling.nn.checkpoint(f, x),
+    }.get(name, lambda f: getattr(inkling, name)(f, x))
+    with pytest.raises(TypeError, match=f"^{name}: the function must return a Tensor, got .*{type(returned).__name__}$"):
+        call(lambda x: returned)
+
+
 def test_an_op_of_python_is_named():
     class Square(inkling.Function):
         def forward(ctx, x):
