@@ -1,7 +1,7 @@
 // For LD_PRELOAD: makes the program's allocation number INKLING_FAIL_ALLOCATION fail, and with
-// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. The number 0 fails none until a SIGUSR1: the n-th one begins to count
-// again, and makes number n fail. Does not count or fail the allocations of system libraries, which
-// have their own ways to end. Writes the file INKLING_FAILED_ALLOCATION once an allocation has failed.
+// INKLING_FAIL_ALLOCATIONS_AFTER all that follow. A number -n fails none until a SIGUSR1, which begins to count again
+// and makes number n + 1 fail; the next SIGUSR1, number n + 2. Does not count or fail the allocations of system
+// libraries, which have their own ways to end. Writes the file INKLING_FAILED_ALLOCATION once an allocation has failed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -20,7 +20,7 @@ namespace {
 using AlignedAlloc = void* (*)(std::size_t, std::size_t);
 
 std::uintptr_t program_begin = 0, program_end = 0;  // of its code; 0: not known yet
-std::atomic<long> fails = 0;                        // 0: none
+std::atomic<long> fails = 0, before = 0;            // fails: 0: none; before: the last one before the next SIGUSR1
 bool and_all_after = false;
 std::atomic<long> count = 0;
 
@@ -39,10 +39,12 @@ __attribute__((constructor)) void begin() {
     if (n == nullptr) return;
     fails = std::strtol(n, nullptr, 10);
     and_all_after = std::getenv("INKLING_FAIL_ALLOCATIONS_AFTER") != nullptr;
-    if (fails == 0) {
+    if (fails <= 0) {
+        before = -fails;
+        fails = 0;
         signal(SIGUSR1, [](int) {
             count = 0;
-            ++fails;
+            fails = ++before;
         });
     }
     dl_iterate_phdr(find_program, nullptr);
