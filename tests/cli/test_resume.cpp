@@ -224,12 +224,11 @@ TEST_CASE("train: an input that the new run would replace is refused, and stays"
           data + words("--init-adapter", lora), data + "--teacher" + small_run() + "--teacher" + run.out,
           data + "--tokenizer" + run.out, data + "--tokenizer" + (link + "/latest/tokenizer.json"),
           data + "--teacher" + (run.out + "/step-000099"),
-          words("--text-field prompt --data", run.out + "/samples.jsonl"),
+          words("--text-field text --data", run.out + "/samples.jsonl"),
           words("--text-field text --data", run.path("samples.jsonl")),
           words("--text-field text --data", link + "/s*.jsonl"), data + "--config" + (run.out + "/config.toml")}) {
         INFO(input.back());
         run.write("run/config.toml", edited);
-        const std::string out = &input.back() == &edited ? link : run.out;
         for (const std::string& to : {run.out, link})
             check_fails(call(start + "--out" + to + input), 2, "the new run in " + to + " would replace it");
         CHECK(weights_in(run.out) == weights);

@@ -5,7 +5,7 @@
 
 using namespace inkling;
 
-TEST_CASE("names: a text is cut where a character ends", "[base]") {
+TEST_CASE("names: a text is cut where a character ends", "[engine]") {
     struct Case {
         const char *text, *beginning;
         std::size_t bytes;
