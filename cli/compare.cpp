@@ -108,8 +108,9 @@ class Comparison {
                 check<BadInput>(good, "{}: {} is missing or of another type: remove this line", place, key);
             };
             is("name", line.is_object() && line.contains("name") && line["name"].is_string());
+            const auto name = line["name"].get<std::string>();
             const auto c =
-                std::find_if(all_.begin(), all_.end(), [&](const Candidate& one) { return one.name == line["name"]; });
+                std::find_if(all_.begin(), all_.end(), [&](const Candidate& one) { return one.name == name; });
             if (c == all_.end()) continue;
             check_identity(
                 *c, args_.out,
