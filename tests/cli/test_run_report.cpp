@@ -212,8 +212,7 @@ TEST_CASE("report: pictures and pages of runs with any names are well-formed", "
         CHECK(formats::find_invalid_utf8(read_file(folder.path("c.html"))) == std::string::npos);
     }
     for (const std::string& run : runs) {
-        execute("attention --model", run, "--prompt", std::string("<b>&\u00e9"), "--out",
-                folder.path("a.svg"));
+        execute("attention --model", run, "--prompt", std::string("<b>&\u00e9"), "--out", folder.path("a.svg"));
         CHECK(xml_fault(read_file(folder.path("a.svg"))) == "");
     }
 }
