@@ -109,8 +109,7 @@ class Comparison {
             };
             is("name", line.is_object() && line.contains("name") && line["name"].is_string());
             const auto name = line["name"].get<std::string>();
-            const auto c =
-                std::find_if(all_.begin(), all_.end(), [&](const Candidate& one) { return one.name == name; });
+            const auto c = std::find_if(all_.begin(), all_.end(), [&](const Candidate& x) { return x.name == name; });
             if (c == all_.end()) continue;
             check_identity(
                 *c, args_.out,
