@@ -15,5 +15,5 @@
 #include <string>
 #include <vector>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"

@@ -21,7 +21,6 @@ Tensor<T> checkpoint(const Step<T>& f, const Tensor<T>& x, Generator* random) {
     return record(
         "checkpoint", std::move(y), inputs(x),
         [f, before, random = random != nullptr, precision, x = Saved(x)](const Array<T>& dy, Gradients<T>& grads) {
-            grads.refuse_graph();
             const WithPrecision scope(precision);
             Generator again = before;
             const Tensor<T> leaf(*x, true);

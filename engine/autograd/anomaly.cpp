@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/autograd/tensor.h"
 
@@ -108,16 +109,17 @@ void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node
 }
 
 template <class T>
-void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward) {
+void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradients<T>& grads,
+                     FunctionRef<void()> backward) {
     const double largest = DetectAnomaly::active() ? largest_magnitude(dy) : 0;  // before backward overwrites dy
     backward();
     if (!DetectAnomaly::active()) return;
     const auto found = places.find(node.order);
     const std::string region = found == places.end() || found->second.empty() ? "" : found->second + ": ";
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        const Node<T>* const input = node.inputs[i].get();
-        if (!input || !input->has_grad || input->output.partial) continue;
-        const ConstArray<T>& gradient = input->grad;
+        const Node<T>* const sum = grads.sum_of(i);
+        if (!sum || !sum->has_grad || node.inputs[i]->output.partial) continue;
+        const ConstArray<T>& gradient = sum->grad;
         const std::string bad = first_not_finite(gradient);
         if (bad.empty()) continue;
         throw Anomaly(
@@ -129,13 +131,14 @@ void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<v
 
 }  // namespace detect
 
-#define INKLING_INSTANTIATE(T)                                                           \
-    template std::string first_not_finite(const ConstArray<T>&);                         \
-    template double largest_magnitude(const ConstArray<T>&);                             \
-    template void detect::note_input(const Tensor<T>&, std::vector<detect::Input>&);     \
-    template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*, \
-                                      const std::vector<detect::Input>&, bool);          \
-    template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, FunctionRef<void()>);
+#define INKLING_INSTANTIATE(T)                                                                       \
+    template std::string first_not_finite(const ConstArray<T>&);                                     \
+    template double largest_magnitude(const ConstArray<T>&);                                         \
+    template void detect::note_input(const Tensor<T>&, std::vector<detect::Input>&);                 \
+    template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*,             \
+                                      const std::vector<detect::Input>&, bool);                      \
+    template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, const Gradients<T>&, \
+                                          FunctionRef<void()>);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/check.h"
@@ -21,6 +22,8 @@ template <class T>
 class Tensor;
 template <class T>
 struct Node;
+template <class T>
+class Gradients;
 
 struct Anomaly : Error {
     using Error::Error;
@@ -33,6 +36,17 @@ class DetectAnomaly {
     DetectAnomaly(const DetectAnomaly&) = delete;
     DetectAnomaly& operator=(const DetectAnomaly&) = delete;
     static bool active() { return depth > 0; }
+
+    class Pause {  // for ops that are parts of another, which is checked as a whole
+      public:
+        Pause() : around_(std::exchange(depth, 0)) {}
+        ~Pause() { depth = around_; }
+        Pause(const Pause&) = delete;
+        Pause& operator=(const Pause&) = delete;
+
+      private:
+        int around_;
+    };
 
   private:
     static constinit thread_local int depth;  // defined only in the library, so that programs share it
@@ -79,7 +93,8 @@ void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node
                  bool infinities);
 // Runs a node's backward with dy and, while active(), checks the gradients that it adds.
 template <class T>
-void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward);
+void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradients<T>& grads,
+                     FunctionRef<void()> backward);
 }  // namespace detect
 
 }  // namespace inkling

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "engine/autograd/run.h"
+#include "engine/autograd/walk.h"
 
 namespace inkling {
 namespace {

@@ -19,12 +19,23 @@ using NodePtr = std::shared_ptr<Node<T>>;
 template <class T>
 class Gradients;
 template <class T>
+class Tensor;
+template <class T>
 struct Watch;
+
+// The gradient of an op: given dy, the gradient of the output, it adds those of the inputs. record() makes one of the
+// op's closure; a closure may have one of the two forms, or both.
+template <class T>
+class OpGradient {
+  public:
+    virtual ~OpGradient() = default;
+    virtual void compose(const Tensor<T>& dy, Gradients<T>& grads) const = 0;  // of ops: it has a gradient itself
+    virtual void compute(const Array<T>& dy, Gradients<T>& grads) const = 0;   // of arrays: fast
+    bool composes = false, computes = false;                                   // the forms that it has
+};
 
 template <class T>
 struct Node {
-    using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
-
     Node(const char* op_name, Shape value_shape);
     ~Node();  // without recursion, for chains of any length
     Node(const Node&) = delete;
@@ -33,12 +44,12 @@ struct Node {
     bool is_leaf() const { return !recorded; }
 
     const char* op;
-    std::uint64_t order;             // in order of creation: inputs come before outputs
-    Shape shape;                     // of the value and the gradient
-    std::vector<NodePtr<T>> inputs;  // null for an input that wants no gradient
-    Backward backward;
-    bool recorded = false;  // an op made the value; false: a leaf
-    bool released = false;  // backward has run, and its saved values are gone
+    std::uint64_t order;                            // in order of creation: inputs come before outputs
+    Shape shape;                                    // of the value and the gradient
+    std::vector<NodePtr<T>> inputs;                 // null for an input that wants no gradient
+    std::unique_ptr<const OpGradient<T>> gradient;  // null for a leaf
+    bool recorded = false;                          // an op made the value; false: a leaf
+    bool released = false;                          // backward has run, and its saved values are gone
 
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros

@@ -1,133 +1,60 @@
-// Shared by runs of backward: the nodes of a graph in order, and the backward of one node.
+// One run over a graph: the chain rule, for backward() and for gradients().
 #pragma once
 
-#include <algorithm>
-#include <queue>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "engine/autograd/backward.h"
-#include "engine/autograd/recorder.h"
+#include "engine/autograd/op_gradients.h"
+#include "engine/autograd/walk.h"
 
 namespace inkling {
 
-// What a run does with the nodes of a graph: it sums gradients in them and may release them, or it only reads.
-enum class Access { change, read };
+// Where a run sums gradients: in every leaf that it reaches; or only those of `ends`, as arrays, or as tensors with a
+// graph of their own.
+enum class Into { leaves, arrays, tensors };
 
-// All nodes that `root` depends on, except leaves and nodes older than `oldest`; outputs first. Nodes are numbered in
-// order of creation, which is a topological order. The nodes belong to this run as long as it lives: runs that read may
-// share them, and a run that must wait for another throws.
+// Whether the gradient of an end flows on to other ends that it depends on.
+enum class Ends { flow_on, stop };
+
 template <class T>
-class Walk {
+class Run {
   public:
-    Walk(const char* what, const NodePtr<T>& root, Access access, std::uint64_t oldest = 0)
-        : what_(what), access_(access) {
-        if (root->is_leaf()) return;
-        try {
-            collect(root, oldest);
-        } catch (...) {
-            leave_all();
-            throw;
-        }
-    }
-    ~Walk() { leave_all(); }
-    Walk(const Walk&) = delete;
-    Walk& operator=(const Walk&) = delete;
+    Run(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends = {},
+        Ends at_ends = Ends::flow_on);
 
-    std::vector<NodePtr<T>> nodes;
+    // Takes the nodes in order, from the root, whose gradient is dy.
+    void propagate(Tensor<T> dy, Graph after);
+    // The gradient of an end; undefined if the root does not depend on it.
+    Tensor<T> gradient(const NodePtr<T>& end) const;
 
-    // Gives a node back, without the gradient that an exception may have left.
-    void leave(NodePtr<T>& node) {
-        if (access_ == Access::read) {
-            node->runs.fetch_sub(1, std::memory_order_release);
-        } else {
-            if (node->has_grad) node->has_grad = false, node->grad = Array<T>();
-            node->runs.store(0, std::memory_order_release);
-        }
-        node.reset();
+    // For Gradients
+    bool records() const { return into_ == Into::tensors; }
+    bool wants(const Node<T>& input) const { return into_ == Into::leaves || wanted_.contains(&input); }
+    Node<T>& sum(Node<T>& input) const {  // the node that holds the sum: the input itself, but for ends
+        const auto own = own_sums_.find(&input);
+        return own == own_sums_.end() ? input : *own->second;
     }
+    void add(const Node<T>& input, const Tensor<T>& g);  // only if this run records
 
   private:
-    // A node that several others need leaves the queue several times in a row.
-    void collect(const NodePtr<T>& root, std::uint64_t oldest) {
-        const auto before = [](const NodePtr<T>& a, const NodePtr<T>& b) { return a->order < b->order; };
-        std::priority_queue<NodePtr<T>, std::vector<NodePtr<T>>, decltype(before)> next(before, {root});
-        for (; !next.empty(); next.pop()) {
-            const NodePtr<T> node = next.top();
-            if (!nodes.empty() && node == nodes.back()) continue;
-            nodes.emplace_back();
-            enter(*node);
-            nodes.back() = node;
-            check(!node->released,
-                  "{}: the graph behind '{}' was already run and released: keep it in the run before, with "
-                  "Graph::keep (Python: keep_graph=True)",
-                  what_, node->op);
-            for (const NodePtr<T>& input : node->inputs)
-                if (input && !input->is_leaf() && input->order >= oldest) next.push(input);
-        }
-    }
-    void enter(Node<T>& node) {
-        int runs = 0;
-        const auto taken = [&] {
-            const int then = access_ == Access::read ? runs + 1 : -1;
-            return node.runs.compare_exchange_weak(runs, then, std::memory_order_acquire);
-        };
-        while (!taken()) {
-            check(runs == 0 || (access_ == Access::read && runs > 0),
-                  "{}: the graph behind '{}' is being run now, by another thread or by the caller of a hook: let one "
-                  "run end before the next begins, or give each thread a graph of its own",
-                  what_, node.op);
-        }
-    }
-    void leave_all() {
-        for (NodePtr<T>& node : nodes)
-            if (node) leave(node);
-    }
+    bool leads_on(const Node<T>& node) const;
+    void step(const NodePtr<T>& node);
+    void compute(const NodePtr<T>& node, Array<T> dy);
+    void compose(const NodePtr<T>& node);
 
-    const char* const what_;
-    const Access access_;
+    const NodePtr<T> root_;
+    const Into into_;
+    Walk<T> walk_;
+    std::unordered_set<const Node<T>*> wanted_;                // the ends, and the nodes that lead to them
+    std::unordered_map<const Node<T>*, NodePtr<T>> own_sums_;  // of ends, whose own gradients stay as they are
+    std::unordered_map<const Node<T>*, Tensor<T>> recorded_;   // the gradients with a graph
 };
 
-// Runs a node's backward. A recorder collects the gradients as tensors.
+// Throws unless y wants a gradient, and dy fits it: of its shape, or undefined for a single number.
 template <class T>
-void run(Node<T>& node, const Array<T>& dy, Recorder<T>* recorder = nullptr) {
-    try {
-        Gradients<T> grads(node, recorder);
-        detect::check_gradients<T>(node, dy, [&] {
-            node.backward(dy, grads);
-            grads.finish();
-        });
-        profile::lap(node.op, true);
-    } catch (const ModifiedInPlace& value) {
-        throw Error(
-            fmt::format("{}: a value that its backward needs, of shape {}, "
-                        "was written to in place after it was saved: "
-                        "write to a clone instead",
-                        node.op, value.shape));
-    }
-}
+void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& dy);
 
-// The graph between a root and the ends with requested gradients.
-template <class T>
-struct Between {
-    Walk<T> walk;
-    std::unordered_set<const Node<T>*> wanted;  // the ends, and the nodes that lead to them
-
-    Between(const NodePtr<T>& root, const std::vector<NodePtr<T>>& ends, Access access)
-        : walk("backward", root, access, oldest_of(root, ends)) {
-        for (const NodePtr<T>& end : ends) wanted.insert(end.get());
-        for (auto node = walk.nodes.rbegin(); node != walk.nodes.rend(); ++node)
-            if (leads_on(**node)) wanted.insert(node->get());
-    }
-    bool leads_on(const Node<T>& node) const {
-        return std::any_of(node.inputs.begin(), node.inputs.end(),
-                           [&](const auto& input) { return input && wanted.contains(input.get()); });
-    }
-
-  private:
-    static std::uint64_t oldest_of(const NodePtr<T>& root, const std::vector<NodePtr<T>>& ends) {
-        std::uint64_t oldest = root->order;
-        for (const NodePtr<T>& end : ends) oldest = std::min(oldest, end->order);
-        return oldest;
-    }
-};
+extern template class Run<float>;
+extern template class Run<double>;
 
 }  // namespace inkling

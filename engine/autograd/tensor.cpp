@@ -47,6 +47,13 @@ Tensor<T> Tensor<T>::detach() const {
 }
 
 template <class T>
+Array<T> Tensor<T>::array() const {
+    for (std::size_t i = 0; i < rank(); ++i)
+        if (dim(i) > 1 && value().strides()[i] == 0) return value().clone();
+    return Array<T>::writable([this] { return value(); });
+}
+
+template <class T>
 Array<T> Tensor<T>::value_in_place() {
     check_defined("value_in_place", *this);
     for (std::size_t i = 0; i < rank(); ++i) {
@@ -143,18 +150,15 @@ const ConstArray<T>& Saved<T>::get() const {
 }
 
 template <class T>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in,
-                 typename Node<std::type_identity_t<T>>::Backward backward) {
+Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in,
+                    std::unique_ptr<const OpGradient<T>> gradient) {
     profile::lap(op);
-    bool wanted = false;
-    for (const auto& node : in.nodes) wanted = wanted || node;
-    wanted = wanted && !NoGrad::active();
-    auto node = wanted ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
+    auto node = gradient ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
     if (DetectAnomaly::active()) detect::check_value(op, value, node.get(), in.seen, in.infinities);
-    if (!wanted) return Tensor<T>(std::move(value));
+    if (!node) return Tensor<T>(std::move(value));
     node->recorded = true;
     node->inputs = std::move(in.nodes);
-    node->backward = std::move(backward);
+    node->gradient = std::move(gradient);
     return Tensor<T>(std::move(value), std::move(node));
 }
 
@@ -168,7 +172,9 @@ template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
 template class Saved<std::int32_t>;
-template Tensor<float> record(const char*, ConstArray<float>, OpInputs<float>, Node<float>::Backward);
-template Tensor<double> record(const char*, ConstArray<double>, OpInputs<double>, Node<double>::Backward);
+template Tensor<float> record_op(const char*, ConstArray<float>, OpInputs<float>,
+                                 std::unique_ptr<const OpGradient<float>>);
+template Tensor<double> record_op(const char*, ConstArray<double>, OpInputs<double>,
+                                  std::unique_ptr<const OpGradient<double>>);
 
 }  // namespace inkling

@@ -7,6 +7,7 @@
 // intermediate returns to the pool with its last handle.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -110,6 +111,8 @@ class Tensor {
     // Calls f after those hooks, when the gradient is complete. Copies nothing.
     void on_grad_ready(std::function<void()> f) const;
 
+    // The value as an array to write to, without a copy unless elements share memory: a gradient to hand over.
+    Array<T> array() const;
     Tensor detach() const;  // the same value, cut from the graph
 
     // Moves value and gradient into these arrays (views of a model's flat buffers); copies the value there.
@@ -205,6 +208,10 @@ struct OpInputs {
         nodes.push_back(x.node());
         if (DetectAnomaly::active()) detect::note_input(x, seen);
     }
+    bool wanted() const {  // whether any input wants a gradient
+        return !NoGrad::active() &&
+               std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node != nullptr; });
+    }
 };
 
 template <class T, class... Tensors>
@@ -220,10 +227,47 @@ OpInputs<T> with_infinities(OpInputs<T> all) {
     return all;
 }
 
-// Every op ends here. Makes the output, with a node if any input wants a gradient; otherwise drops `backward`.
+// Makes the output, with a node if `gradient` is given. Only record() calls it.
 template <class T>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in,
-                 typename Node<std::type_identity_t<T>>::Backward backward);
+Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in, std::unique_ptr<const OpGradient<T>> gradient);
+
+// The forms of a closure, or of two.
+template <class T, class... Fs>
+class ClosureGradient final : public OpGradient<T>, Fs... {
+    template <class F>
+    static constexpr bool kComposes = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
+    template <class F>
+    static constexpr bool kComputes = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
+
+  public:
+    explicit ClosureGradient(Fs... fs) : Fs(std::move(fs))... {
+        static_assert(
+            ((kComposes<Fs> || kComputes<Fs>)&&...),
+            "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
+        this->composes = (kComposes<Fs> || ...), this->computes = (kComputes<Fs> || ...);
+    }
+    void compose(const Tensor<T>& dy, Gradients<T>& grads) const override { call<kComposes<Fs>...>(dy, grads); }
+    void compute(const Array<T>& dy, Gradients<T>& grads) const override { call<kComputes<Fs>...>(dy, grads); }
+
+  private:
+    template <bool... kCan, class Dy>
+    void call(const Dy& dy, Gradients<T>& grads) const {
+        const auto one = [&]<bool can, class F>(const F& f) {
+            if constexpr (can) f(dy, grads);
+        };
+        (one.template operator()<kCan>(static_cast<const Fs&>(*this)), ...);
+    }
+};
+
+// Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, and `fast` beside it,
+// are closures (dy, grads), called with dy as a tensor, whose results then have a graph, or as an array: see
+// engine/autograd/op_gradients.h. Without the first form, the op cannot be differentiated twice.
+template <class T, class... Fs>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, Fs... gradient) {
+    std::unique_ptr<const OpGradient<T>> kept;
+    if (in.wanted()) kept = std::make_unique<const ClosureGradient<T, Fs...>>(std::move(gradient)...);
+    return record_op<T>(op, std::move(value), std::move(in), std::move(kept));
+}
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;

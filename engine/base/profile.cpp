@@ -15,6 +15,7 @@ thread_local Clock::time_point last;
 }  // namespace
 
 constinit thread_local bool active = false;
+constinit thread_local int inside_op = 0;
 
 void start() {
     laps.clear();

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "formats/safetensors/safetensors.h"
 #include "python/bind/bind.h"
 
@@ -30,7 +30,6 @@ AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyT
     return AnyTensor(record<T>(
         op, copy_of<T>(value, op), std::move(nodes),
         [op, in, kept = keeper_of(backward)](const Array<T>& dy, Gradients<T>& grads) {
-            grads.refuse_graph();
             for (const Saved<T>& x : in) x.get();  // throws if it was written to since
             const nb::gil_scoped_acquire interpreter;
             const nb::object given = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy));

@@ -15,7 +15,7 @@
 
 #include "engine/array/bfloat16.h"
 #include "engine/array/broadcast.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/precision.h"
 #include "engine/base/profile.h"
@@ -84,15 +84,16 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
         }
     });
     const Kept y_kept = Operands::kept(y);
+    const auto gradient = [=, q = Saved(q), k = Saved(k), v = Saved(v)](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add_through(dy, [&] {
+            return composed_attention(grads.in(0, Operands::full(*q)), grads.in(1, Operands::full(*k)),
+                                      grads.in(2, Operands::full(*v)), shape.options)
+                .output;
+        });
+    };
     const Tensor<T> result = record(
-        "attention", y, std::move(nodes),
+        "attention", y, std::move(nodes), gradient,
         [=, q = Saved(q), k = Saved(k), v = Saved(v), y = Saved(y_kept)](const Array<T>& dy_any, Gradients<T>& grads) {
-            if (grads.recorded()) {
-                return grads.add_through(composed_attention(grads.in(0, Operands::full(*q)),
-                                                            grads.in(1, Operands::full(*k)),
-                                                            grads.in(2, Operands::full(*v)), shape.options)
-                                             .output);
-            }
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const ConstArray<T> dy = with_dense_rows<T>(dy_any);
             const auto &q_kept = *q, &k_kept = *k, &v_kept = *v, &y_of = *y;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/portable_math.h"
 #include "engine/kernels/rotate_row.h"
@@ -66,8 +66,10 @@ template <class T>
 Tensor<T> rotated(const Tensor<T>& x, const ConstArray<T>& table, const Rotation& by, T sign) {
     Array<T> y(x.shape());
     rotate_rows<T>(x.value(), table, by, sign, y);
-    return record("rotary", y, inputs(x), [table, by, sign](const Array<T>& dy, Gradients<T>& grads) {
-        if (grads.recorded()) return grads.add(0, rotated(grads.dy(), table, by, -sign));
+    const auto gradient = [table, by, sign](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add(0, rotated(dy, table, by, -sign));
+    };
+    return record("rotary", y, inputs(x), gradient, [table, by, sign](const Array<T>& dy, Gradients<T>& grads) {
         Array<T> dx = grads.empty(0);
         if (!has_dense_rows(dx)) dx = Array<T>(dy.shape());
         rotate_rows<T>(dy, table, by, -sign, dx);

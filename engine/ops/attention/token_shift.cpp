@@ -2,7 +2,7 @@
 #include "engine/ops/attention/token_shift.h"
 
 #include "engine/array/axes.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/add_row.h"
 #include "engine/ops/composed.h"
@@ -78,19 +78,20 @@ Tensor<T> token_shift(const Tensor<T>& x, const Tensor<T>& w, const IdArray& pos
     Array<T> y(x.shape());
     add_neighbour(rows, in.data(), share.data(), y.data(), -1, false,
                   [&](std::size_t r) { return rows.has_before(r); });
-    return record("token_shift", std::move(y), inputs(x, w),
-                  [rows, in = Saved(in), share = Saved(share)](const Array<T>& dy_any, Gradients<T>& grads) {
-                      if (grads.recorded())
-                          return grads.add_through(composed(grads.in(0, *in), grads.in(1, *share), rows));
-                      const Array<T> dy = dy_any.contiguous();
-                      if (grads.wanted(0)) {
-                          grads.write(0, [&](const Array<T>& dx, bool accumulate) {
-                              add_neighbour(rows, dy.data(), share->data(), const_cast<T*>(dx.data()), 1, accumulate,
-                                            [&](std::size_t r) { return rows.has_before(r + 1); });
-                          });
-                      }
-                      if (grads.wanted(1)) grads.add(1, weight_gradient(rows, in->data(), dy.data()));
-                  });
+    const auto gradient = [rows, in = Saved(in), share = Saved(share)](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add_through(dy, [&] { return composed(grads.in(0, *in), grads.in(1, *share), rows); });
+    };
+    const auto fast = [rows, in = Saved(in), share = Saved(share)](const Array<T>& dy_any, Gradients<T>& grads) {
+        const Array<T> dy = dy_any.contiguous();
+        if (grads.wanted(0)) {
+            grads.accumulate_into(0, [&](Array<T>& dx, bool accumulate) {
+                add_neighbour(rows, dy.data(), share->data(), dx.data(), 1, accumulate,
+                              [&](std::size_t r) { return rows.has_before(r + 1); });
+            });
+        }
+        if (grads.wanted(1)) grads.add(1, weight_gradient(rows, in->data(), dy.data()));
+    };
+    return record("token_shift", std::move(y), inputs(x, w), gradient, fast);
 }
 
 template Tensor<float> token_shift(const Tensor<float>&, const Tensor<float>&, const IdArray&);

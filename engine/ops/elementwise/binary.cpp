@@ -12,7 +12,7 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/elementwise/traced.h"
 #include "engine/ops/shape/shape.h"
 
@@ -26,10 +26,9 @@ Array<T> map_both(const char* op, const Tensor<T>& a, const Tensor<T>& b, const 
 }
 
 // The gradient of input i is dy, summed to the input's shape.
-template <class T>
-void add_summed(Gradients<T>& grads, std::size_t i, const Shape& input, const Array<T>& dy) {
-    if (!grads.wanted(i)) return;
-    grads.recorded() ? grads.add(i, sum_to(grads.dy(), input)) : grads.add(i, sum_to(dy, input));
+template <class T, class Dy>
+void add_summed(Gradients<T>& grads, std::size_t i, const Shape& input, const Dy& dy) {
+    if (grads.wanted(i)) grads.add(i, sum_to(dy, input));
 }
 
 }  // namespace
@@ -37,7 +36,7 @@ void add_summed(Gradients<T>& grads, std::size_t i, const Shape& input, const Ar
 template <class T>
 Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
     return record("add", map_both("add", a, b, [](auto u, auto v) { return u + v; }), inputs(a, b),
-                  [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                  [sa = a.shape(), sb = b.shape()](const auto& dy, Gradients<T>& grads) {
                       add_summed(grads, 0, sa, dy);
                       add_summed(grads, 1, sb, dy);
                   });
@@ -46,7 +45,7 @@ Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
 template <class T>
 Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
     return record("sub", map_both("sub", a, b, [](auto u, auto v) { return u - v; }), inputs(a, b),
-                  [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                  [sa = a.shape(), sb = b.shape()](const auto& dy, Gradients<T>& grads) {
                       add_summed(grads, 0, sa, dy);
                       add_mapped(
                           grads, 1, sb, [](auto g) { return -g; }, dy);
@@ -63,7 +62,7 @@ Tensor<T> mul(Tensor<T> a, const Tensor<T>& b) {
     auto nodes = inputs(a, b);
     Array<T> y = in_place ? a.value_in_place() : map_arrays<T>(shape, product, a.value(), b.value());
     if (in_place) y *= b.value();
-    return record("mul", std::move(y), std::move(nodes), [=](const Array<T>& dy, Gradients<T>& grads) {
+    return record("mul", std::move(y), std::move(nodes), [=](const auto& dy, Gradients<T>& grads) {
         add_mapped(grads, 0, shape_a, product, dy, SavedOf<T>{1, kept_b});
         add_mapped(grads, 1, shape_b, product, dy, SavedOf<T>{0, kept_a});
     });
@@ -73,7 +72,7 @@ template <class T>
 Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
     const Array<T> y = map_both("div", a, b, [](auto u, auto v) { return u / v; });
     return record("div", y, inputs(a, b),
-                  [sa = a.shape(), b = Saved(b), y = saved_for(b, y)](const Array<T>& dy, Gradients<T>& grads) {
+                  [sa = a.shape(), b = Saved(b), y = saved_for(b, y)](const auto& dy, Gradients<T>& grads) {
                       const SavedOf<T> divisor{1, b}, quotient{kOutput, y};
                       add_mapped(
                           grads, 0, sa, [](auto g, auto v) { return g / v; }, dy, divisor);
@@ -94,7 +93,7 @@ Tensor<T> best(const char* op, const Tensor<T>& a, const Tensor<T>& b, const Bet
         return select(better(u, v), g, select(better(v, u), zero, select(u == v, half * g, u + v)));
     };
     return record(op, map_both(op, a, b, value), inputs(a, b),
-                  [share, a = Saved(a), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
+                  [share, a = Saved(a), b = Saved(b)](const auto& dy, Gradients<T>& grads) {
                       const SavedOf<T> first{0, a}, second{1, b};
                       add_mapped(grads, 0, a->shape(), share, dy, first, second);
                       add_mapped(grads, 1, b->shape(), share, dy, second, first);
@@ -123,27 +122,27 @@ struct both_ways : F, G {
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
     const Array<T> y = map_both("pow", x, exponent, lanewise<T>([](T a, T b) { return std::pow(a, b); }));
-    return record(
-        "pow", y, inputs(x, exponent),
-        [a = Saved(x), b = Saved(exponent), y = saved_for(exponent, y)](const Array<T>& dy, Gradients<T>& grads) {
-            const SavedOf<T> base{0, a}, power{1, b}, result{kOutput, y};
-            const auto da =
-                both_ways(lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); }),
-                          [](Traced<T> g, Traced<T> u, Traced<T> p) {
-                              const MaskArray flat = p == Traced<T>(T{0});
-                              const Traced<T> lower(pow(u.tensor, (p - Traced<T>(T{1})).tensor));
-                              return select(flat, Traced<T>(T{0}), g * p * lower);
+    return record("pow", y, inputs(x, exponent),
+                  [a = Saved(x), b = Saved(exponent), y = saved_for(exponent, y)](const auto& dy, Gradients<T>& grads) {
+                      const SavedOf<T> base{0, a}, power{1, b}, result{kOutput, y};
+                      const auto da =
+                          both_ways(lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); }),
+                                    [](Traced<T> g, Traced<T> u, Traced<T> p) {
+                                        const MaskArray flat = p == Traced<T>(T{0});
+                                        const Traced<T> lower(pow(u.tensor, (p - Traced<T>(T{1})).tensor));
+                                        return select(flat, Traced<T>(T{0}), g * p * lower);
+                                    });
+                      const auto db = both_ways(
+                          lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); }),
+                          [](Traced<T> g, Traced<T> u, Traced<T> p, Traced<T> z) {
+                              const Traced<T> zero(T{0});
+                              const MaskArray flat = (u == zero) & (zero <= p);
+                              return select(flat, zero,
+                                            g * z * Traced<T>(log(select(u == zero, Traced<T>(T{1}), u).tensor)));
                           });
-            const auto db = both_ways(
-                lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); }),
-                [](Traced<T> g, Traced<T> u, Traced<T> p, Traced<T> z) {
-                    const Traced<T> zero(T{0});
-                    const MaskArray flat = (u == zero) & (zero <= p);
-                    return select(flat, zero, g * z * Traced<T>(log(select(u == zero, Traced<T>(T{1}), u).tensor)));
-                });
-            add_mapped(grads, 0, a->shape(), da, dy, base, power);
-            add_mapped(grads, 1, b->shape(), db, dy, base, power, result);
-        });
+                      add_mapped(grads, 0, a->shape(), da, dy, base, power);
+                      add_mapped(grads, 1, b->shape(), db, dy, base, power, result);
+                  });
 }
 
 #define INKLING_INSTANTIATE(T)                                      \

@@ -1,7 +1,7 @@
 //   dropout   y = x m / (1 - p)     dx = dy m / (1 - p),  m the mask of the key: a product, so that NaN stays NaN
 #include "engine/ops/elementwise/dropout.h"
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 
 namespace inkling {
@@ -34,9 +34,8 @@ Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key) {
     check_defined("dropout", x);
     check(p >= 0 && p < 1, "dropout: a probability of at least 0 and below 1 is required, got {}", p);
     if (p == 0) return x;
-    return record("dropout", dropped(x.value(), p, key), inputs(x), [p, key](const Array<T>& dy, Gradients<T>& grads) {
-        grads.recorded() ? grads.add(0, dropout(grads.dy(), p, key)) : grads.add(0, dropped<T>(dy, p, key));
-    });
+    return record("dropout", dropped(x.value(), p, key), inputs(x),
+                  [p, key](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, dropout(dy, p, key)); });
 }
 
 template Tensor<float> dropout(const Tensor<float>&, double, const RandomKey&);

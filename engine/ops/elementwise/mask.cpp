@@ -5,7 +5,7 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/strided.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
 
 namespace inkling {
@@ -34,6 +34,17 @@ Array<T> scalar(T value) {
     return Array<T>(Shape{}, value);
 }
 
+// dy where the mask is `kept`, else 0
+template <class T>
+Array<T> only(const MaskArray& mask, bool kept, const Array<T>& dy) {
+    const Array<T> zero = scalar<T>(0);
+    return choose<T>(dy.shape(), mask, kept ? dy : zero, kept ? zero : dy);
+}
+template <class T>
+Tensor<T> only(const MaskArray& mask, bool kept, const Tensor<T>& dy) {
+    return kept ? where(mask, dy, 0) : where(mask, 0, dy);
+}
+
 template <class T>
 Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lower) {
     check_defined(op, x);
@@ -47,10 +58,7 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
         }
     }
     return record(op, choose<T>(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
-                  [keep](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) return grads.add(0, where(keep, grads.dy(), 0));
-                      grads.add(0, choose<T>(dy.shape(), keep, dy, scalar<T>(0)));
-                  });
+                  [keep](const auto& dy, Gradients<T>& grads) { grads.add(0, only(keep, true, dy)); });
 }
 
 }  // namespace
@@ -62,14 +70,9 @@ Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) 
     const Shape shape = broadcast_shape("where", given.shape(), broadcast_shape("where", a.shape(), b.shape()));
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
     return record("where", choose<T>(shape, mask, a.value(), b.value()), with_infinities(inputs(a, b)),
-                  [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) {
-                          grads.add(0, sum_to(where(mask, grads.dy(), 0), sa));
-                          return grads.add(1, sum_to(where(mask, 0, grads.dy()), sb));
-                      }
-                      const Array<T> zero = scalar<T>(0);
-                      if (grads.wanted(0)) grads.add(0, sum_to(choose<T>(dy.shape(), mask, dy, zero), sa));
-                      if (grads.wanted(1)) grads.add(1, sum_to(choose<T>(dy.shape(), mask, zero, dy), sb));
+                  [mask, sa = a.shape(), sb = b.shape()](const auto& dy, Gradients<T>& grads) {
+                      if (grads.wanted(0)) grads.add(0, sum_to(only(mask, true, dy), sa));
+                      if (grads.wanted(1)) grads.add(1, sum_to(only(mask, false, dy), sb));
                   });
 }
 
@@ -81,10 +84,8 @@ Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& given, double value) 
           "masked_fill: the mask must broadcast to the values, got {} for {}", given.shape(), x.shape());
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
     return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()),
-                  with_infinities(inputs(x)), [mask](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) return grads.add(0, where(mask, 0, grads.dy()));
-                      grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));
-                  });
+                  with_infinities(inputs(x)),
+                  [mask](const auto& dy, Gradients<T>& grads) { grads.add(0, only(mask, false, dy)); });
 }
 
 template <class T>

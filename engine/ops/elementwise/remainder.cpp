@@ -5,7 +5,7 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/elementwise/binary.h"
 #include "engine/ops/reduce/reduce.h"
 
@@ -22,18 +22,12 @@ Tensor<T> remainder(const Tensor<T>& a, const Tensor<T>& b) {
     Array<T> y = map_arrays<T>(shape, lanewise<T>(rest), a.value(), b.value());
     return record(
         "remainder", std::move(y), inputs(a, b),
-        [rest, sa = a.shape(), a = saved_for(b, a.value()), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
-            const auto db = [rest](T g, T u, T v) { return -g * std::round((u - rest(u, v)) / v); };
-            if (grads.recorded()) {  // the factor -floor(a / b) is constant except for its jumps
-                grads.add(0, sum_to(grads.dy(), sa));
-                if (!grads.wanted(1)) return;
-                const Array<T> one(grads.dy().shape(), T{1});
-                const Tensor<T> factor(map_arrays<T>(one.shape(), lanewise<T>(db), one, *a, *b));
-                return grads.add(1, sum_to(mul(grads.dy(), factor), b->shape()));
-            }
+        [rest, sa = a.shape(), a = saved_for(b, a.value()), b = Saved(b)](const Tensor<T>& dy, Gradients<T>& grads) {
             if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
             if (!grads.wanted(1)) return;
-            grads.add(1, sum_to(map_arrays<T>(dy.shape(), lanewise<T>(db), dy, *a, *b), b->shape()));
+            // -floor(a / b), which is constant except for its jumps
+            const auto factor = lanewise<T>([rest](T u, T v) { return -std::round((u - rest(u, v)) / v); });
+            grads.add(1, sum_to(mul(dy, Tensor<T>(map_arrays<T>(dy.shape(), factor, *a, *b))), b->shape()));
         });
 }
 

@@ -1,13 +1,13 @@
 // One formula for both kinds of gradient. A backward states it once, as a lambda of vectors. It runs on rows of numbers
 // or, if gradients must have a graph, on tensors as Traced<T>.
 //   const auto dx = [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); };
-//   dx(Traced<T>(grads.dy()), Traced<T>(grads.out(*y))).tensor     // a vector among the operands is a constant
+//   dx(Traced<T>(dy), Traced<T>(grads.out(*y))).tensor     // a vector among the operands is a constant
 // A formula for both calls functions of vectors without their namespace.
 #pragma once
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/elementwise/activation.h"
 #include "engine/ops/elementwise/mask.h"
@@ -78,17 +78,21 @@ struct SavedOf {
     }
 };
 
-// Adds f(dy, saved...), summed to the input's shape, as the gradient of input i. Computes nothing if it is not wanted.
+// f(dy, saved...) of arrays, and of tensors.
 template <class T, class F, class... Of>
-void add_mapped(Gradients<T>& grads, std::size_t i, const Shape& input, const F& f, const Array<T>& dy,
+Array<T> mapped_gradient(const Gradients<T>&, const F& f, const Array<T>& dy, const SavedOf<Of>&... saved) {
+    return map_arrays<T>(dy.shape(), f, dy, *saved...);
+}
+template <class T, class F, class... Of>
+Tensor<T> mapped_gradient(const Gradients<T>& grads, const F& f, const Tensor<T>& dy, const SavedOf<Of>&... saved) {
+    return expand(f(Traced<T>(dy), saved.traced(grads)...).tensor, dy.shape());
+}
+
+// Adds f(dy, saved...), summed to the input's shape, as the gradient of input i. Computes nothing if it is not wanted.
+template <class T, class F, class Dy, class... Of>
+void add_mapped(Gradients<T>& grads, std::size_t i, const Shape& input, const F& f, const Dy& dy,
                 const SavedOf<Of>&... saved) {
-    if (!grads.wanted(i)) return;
-    if (grads.recorded()) {
-        const Shape whole = grads.dy().shape();
-        grads.add(i, sum_to(expand(f(Traced<T>(grads.dy()), saved.traced(grads)...).tensor, whole), input));
-    } else {
-        grads.add(i, sum_to(map_arrays<T>(dy.shape(), f, dy, *saved...), input));
-    }
+    if (grads.wanted(i)) grads.add(i, sum_to(mapped_gradient(grads, f, dy, saved...), input));
 }
 
 }  // namespace inkling

@@ -1,6 +1,6 @@
 #include "engine/ops/elementwise/unary_op.h"
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
@@ -72,16 +72,26 @@ Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
     return map_rows<T>(dy.shape(), in, f);
 }
 
+// The gradient as a closure of record(): in both forms, by the formula for rows and for tensors.
 template <class T>
-Tensor<T> traced_gradient(const Operand<T>& saved, const GradientRow<T>& gradient, Saves saves,
-                          const Gradients<T>& grads) {
-    const Tensor<T> own = saves == Saves::nothing  ? grads.dy()
-                          : saves == Saves::output ? grads.out(saved.values())
-                                                   : grads.in(0, saved.values());
-    Traced<T> both[] = {Traced<T>(grads.dy()), Traced<T>(own)};
-    gradient(0, nullptr, nullptr, both);
-    return expand(both[0].tensor, grads.dy().shape());
-}
+struct UnaryGradient {
+    Operand<T> saved;
+    GradientRow<T> gradient;
+    Saves saves;
+
+    void operator()(const Tensor<T>& dy, Gradients<T>& grads) const {
+        const Tensor<T> own = saves == Saves::nothing  ? dy
+                              : saves == Saves::output ? grads.out(saved.values())
+                                                       : grads.in(0, saved.values());
+        Traced<T> both[] = {Traced<T>(dy), Traced<T>(own)};
+        gradient(0, nullptr, nullptr, both);
+        grads.add(0, expand(both[0].tensor, dy.shape()));
+    }
+    void operator()(const Array<T>& dy, Gradients<T>& grads) const {
+        const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };
+        grads.add(0, map_saved<T>(saved, row, dy));
+    }
+};
 
 }  // namespace
 
@@ -90,7 +100,7 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     check_defined(op, x);
     if (!x.requires_grad() || NoGrad::active()) {
         auto in = inputs(x);
-        return record(op, map_given(std::move(x), value), std::move(in), nullptr);
+        return record_op<T>(op, map_given(std::move(x), value), std::move(in), nullptr);
     }
     Operand<T> saved;
     if (saves == Saves::rounded_input && x.size() * sizeof(T) >= kWorthRecomputing) {
@@ -102,11 +112,7 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     Array<T> y = map_given(std::move(x), value);
     if (saves == Saves::output) saved = Operand<T>(y);
     const Tensor<T> result =
-        record(op, std::move(y), std::move(nodes), [saved, gradient, saves](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) return grads.add(0, traced_gradient(saved, gradient, saves, grads));
-            const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };
-            grads.add(0, map_saved<T>(saved, row, dy));
-        });
+        record(op, std::move(y), std::move(nodes), UnaryGradient<T>{saved, std::move(gradient), saves});
     if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return map_saved<T>(saved, value); });
     return result;
 }

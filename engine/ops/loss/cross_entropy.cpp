@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/lanes.h"
@@ -130,12 +130,13 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     const bool is_mean = options.reduction == Reduction::mean;
     const double weight = !is_mean ? 1.0 : total_weight != 0 ? 1.0 / total_weight : 0.0;
     if (!each) *y.data() = static_cast<T>(total * weight);
-    return record("cross_entropy", y, inputs(logits), [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
-        if (grads.recorded()) {
+    const auto gradient = [=, z = Saved(z)](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add_through(dy, [&] {
             const Tensor<T> flat = reshape(grads.in(0, *z), Shape{rows, width});
-            return grads.add_through(
-                reshape(composed_cross_entropy(flat, targets, options, weight), grads.dy().shape()));
-        }
+            return reshape(composed_cross_entropy(flat, targets, options, weight), dy.shape());
+        });
+    };
+    const auto fast = [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
         Array<T> dz(z->shape());
         T* const out = dz.data();
         const ConstArray<T> dy = dy_any.contiguous();
@@ -162,7 +163,8 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
             }
         });
         grads.add(0, std::move(dz));
-    });
+    };
+    return record("cross_entropy", y, inputs(logits), gradient, fast);
 }
 
 template <class T>

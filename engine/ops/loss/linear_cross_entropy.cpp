@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/lanes.h"
@@ -121,58 +121,59 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
     }
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
+    const auto gradient = [=, shape = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        const WithPrecision scope(x2.precision());
+        grads.add_through(dy, [&] {
+            const Tensor<T> rows_of_x = grads.in(0, x2.values().reshaped(shape)),
+                            w = grads.in(1, w_all.operand(Precision::fp32).full());
+            return two_ops(rows_of_x, w, targets.reshaped(Shape(shape.begin(), shape.end() - 1)), ignore, cap);
+        });
+    };
+    // dz of row i in place of its logits z of columns [v, v + n)
+    const auto logits_gradient = [=](T g, std::size_t i, std::size_t v, std::size_t n, T* row) {
+        const std::int32_t t = targets.data()[i];
+        if (t == ignore) {
+            std::fill_n(row, n, T{0});
+            return;
+        }
+        const auto at = static_cast<std::size_t>(t) - v;
+        const bool hit = static_cast<std::size_t>(t) >= v && at < n;
+        const Vec<T> wide(g), l(log_sums.data()[i]);
+        T target_gradient = g;
+        if (cap > 0) {
+            cap_row(n, row, c, inverse);
+            if (hit) target_gradient *= 1 - row[at] * inverse * (row[at] * inverse);
+            const Vec<T> r(inverse), one(T{1});
+            simd_map(
+                n, row, [=](auto u) { return wide * portable::exp(u - l) * (one - u * r * (u * r)); }, row);
+        } else {
+            simd_map(
+                n, row, [=](auto u) { return wide * portable::exp(u - l); }, row);
+        }
+        if (hit) row[at] -= target_gradient;
+    };
+    const auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+        const T g = *dy.data() * static_cast<T>(weight_of_row);
+        Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
+        const auto run = [&](Array<T>& dw, bool accumulate) {
+            each_block([&](std::size_t v, std::size_t n, const Operand<T>& w, Array<T>& z) {
+                T* const logits = z.data();
+                parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) logits_gradient(g, i, v, n, logits + i * n);
+                });
+                const auto dz = Operand<T>::rounded(z, x2.precision());
+                if (dx.defined()) product(dz, w, dx, {.accumulate = v > 0});
+                if (!dw.defined()) return;
+                Array<T> part = dw.sliced(0, v, v + n);
+                product(dz.transposed(), x2, part, {.accumulate = accumulate});
+            });
+        };
+        Array<T> none;
+        grads.wanted(1) ? grads.accumulate_into(1, run, SumLayout::any) : run(none, false);
+        if (dx.defined()) grads.add(0, dx.reshaped(shape));
+    };
     return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
-                  [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) {
-                          const WithPrecision scope(x2.precision());
-                          const Tensor<T> rows_of_x = grads.in(0, x2.values().reshaped(shape));
-                          const Tensor<T> w = grads.in(1, w_all.operand(Precision::fp32).full());
-                          return grads.add_through(two_ops(
-                              rows_of_x, w, targets.reshaped(Shape(shape.begin(), shape.end() - 1)), ignore, cap));
-                      }
-                      const T g = *dy.data() * static_cast<T>(weight_of_row);
-                      Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
-                      const auto [dw, dw_accumulate] =
-                          grads.wanted(1) ? grads.target(1) : typename Gradients<T>::Target{};
-                      each_block([&, dw = dw, dw_accumulate = dw_accumulate](std::size_t v, std::size_t n,
-                                                                             const Operand<T>& w, Array<T>& z) {
-                          T* const logits = z.data();
-                          parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
-                              for (std::size_t i = begin; i < end; ++i) {
-                                  T* const row = logits + i * n;
-                                  const std::int32_t t = targets.data()[i];
-                                  if (t == ignore) {
-                                      std::fill_n(row, n, T{0});
-                                      continue;
-                                  }
-                                  const auto at = static_cast<std::size_t>(t) - v;
-                                  const bool hit = static_cast<std::size_t>(t) >= v && at < n;
-                                  const Vec<T> wide(g), l(log_sums.data()[i]);
-                                  if (cap > 0) {
-                                      cap_row(n, row, c, inverse);
-                                      const T cap_gradient = hit ? 1 - row[at] * inverse * (row[at] * inverse) : T{0};
-                                      const Vec<T> r(inverse), one(T{1});
-                                      const auto capped = [=](auto u) {
-                                          return wide * portable::exp(u - l) * (one - u * r * (u * r));
-                                      };
-                                      simd_map(n, row, capped, row);
-                                      if (hit) row[at] -= g * cap_gradient;
-                                  } else {
-                                      simd_map(
-                                          n, row, [=](auto u) { return wide * portable::exp(u - l); }, row);
-                                      if (hit) row[at] -= g;
-                                  }
-                              }
-                          });
-                          const auto dz = Operand<T>::rounded(z, x2.precision());
-                          if (grads.wanted(0)) product(dz, w, dx, {.accumulate = v > 0});
-                          if (grads.wanted(1)) {
-                              Array<T> part = dw.sliced(0, v, v + n);
-                              product(dz.transposed(), x2, part, {.accumulate = dw_accumulate});
-                          }
-                      });
-                      if (grads.wanted(0)) grads.add(0, dx.reshaped(shape));
-                  });
+                  gradient, fast);
 }
 
 template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Tensor<float>&, const IdArray&, std::int32_t,

@@ -4,7 +4,7 @@
 #include "engine/ops/loss/loss.h"
 
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/elementwise/traced.h"
@@ -41,15 +41,15 @@ Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor
     const auto loss = [=](auto x, auto t) {
         return (one - t) * x + at_least(zero, -x) + portable::log1p(portable::exp(-xsimd::abs(x)));
     };
-    const auto y = record("binary_cross_entropy_with_logits",
-                          map_arrays<T>(logits.shape(), loss, logits.value(), target.value()), inputs(logits, target),
-                          [=, x = Saved(logits), t = Saved(target)](const Array<T>& dy, Gradients<T>& grads) {
-                              const auto dx = [=](auto g, auto v, auto u) { return g * (portable::sigmoid(v) - u); };
-                              const auto dt = [](auto g, auto v) { return -g * v; };
-                              const SavedOf<T> of_x{0, x}, of_t{1, t};
-                              add_mapped(grads, 0, dy.shape(), dx, dy, of_x, of_t);
-                              add_mapped(grads, 1, dy.shape(), dt, dy, of_x);
-                          });
+    const auto y =
+        record("binary_cross_entropy_with_logits", map_arrays<T>(logits.shape(), loss, logits.value(), target.value()),
+               inputs(logits, target), [=, x = Saved(logits), t = Saved(target)](const auto& dy, Gradients<T>& grads) {
+                   const auto dx = [=](auto g, auto v, auto u) { return g * (portable::sigmoid(v) - u); };
+                   const auto dt = [](auto g, auto v) { return -g * v; };
+                   const SavedOf<T> of_x{0, x}, of_t{1, t};
+                   add_mapped(grads, 0, dy.shape(), dx, dy, of_x, of_t);
+                   add_mapped(grads, 1, dy.shape(), dt, dy, of_x);
+               });
     return reduced(y, reduction);
 }
 

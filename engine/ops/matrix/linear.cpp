@@ -5,7 +5,7 @@
 // each product.
 #include "engine/ops/matrix/linear.h"
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/operand.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/base/parallel.h"
@@ -41,44 +41,41 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     const SavedWeight<T> w(weight);
     product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
     if (!keep) x2 = Operand<T>();
-    return record(
-        "linear", std::move(y), inputs(x, weight, bias),
-        [x2, recompute, precision, w, rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) {
-                const WithPrecision scope(precision);
-                const Tensor<T> g = reshape(grads.dy(), Shape{rows, out});
-                Shape shape_x = dy.shape();
-                shape_x.back() = in;
-                if (grads.wanted(0)) {
-                    const Tensor<T> dx = matmul(g, grads.in(1, w.operand(Precision::fp32).full()));
-                    grads.add(0, reshape(dx, shape_x));
-                }
-                if (grads.wanted(1)) {
-                    const ConstArray<T> kept = recompute ? recompute() : x2.values();
-                    const Tensor<T> rows_in = reshape(grads.in(0, kept.reshaped(shape_x)), Shape{rows, in});
-                    grads.add(1, matmul(transpose(g, 0, 1), rows_in));
-                }
-                if (grads.wanted(2)) grads.add(2, sum(g, 0));
-                return;
-            }
-            const Array<T> dy_rows = dy.reshaped({rows, out});
-            Array<T> db;
-            const Operand<T> dy2 =
-                grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
-            if (grads.wanted(1)) {  // first, so that a recomputed input is freed at once
-                auto [dw, accumulate] = grads.target(1);
+    const auto gradient = [=, shape_x = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        const WithPrecision scope(precision);
+        const Tensor<T> g = reshape(dy, Shape{rows, out});
+        if (grads.wanted(0)) {
+            const Tensor<T> dx = matmul(g, grads.in(1, w.operand(Precision::fp32).full()));
+            grads.add(0, reshape(dx, shape_x));
+        }
+        if (grads.wanted(1)) {
+            const ConstArray<T> kept = recompute ? recompute() : x2.values();
+            const Tensor<T> rows_in = reshape(grads.in(0, kept.reshaped(shape_x)), Shape{rows, in});
+            grads.add(1, matmul(transpose(g, 0, 1), rows_in));
+        }
+        if (grads.wanted(2)) grads.add(2, sum(g, 0));
+    };
+    const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
+        const Array<T> dy_rows = dy.reshaped({rows, out});
+        Array<T> db;
+        const Operand<T> dy2 =
+            grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
+        if (grads.wanted(1)) {  // first, so that a recomputed input is freed at once
+            grads.accumulate_into(1, [&](Array<T>& dw, bool accumulate) {
                 const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
                 product(dy2.transposed(), kept, dw, {accumulate});
-            }
-            if (grads.wanted(0)) {
-                const Operand<T> w2 = w.operand(precision);
-                grads.write(0, [&](const Array<T>& dx, bool accumulate) {
-                    Array<T> dx2 = dx.reshaped({rows, in});
-                    product(dy2, w2, dx2, {accumulate});
-                });
-            }
-            if (grads.wanted(2)) grads.add(2, std::move(db));
-        });
+            });
+        }
+        if (grads.wanted(0)) {
+            const Operand<T> w2 = w.operand(precision);
+            grads.accumulate_into(0, [&](const Array<T>& dx, bool accumulate) {
+                Array<T> dx2 = dx.reshaped({rows, in});
+                product(dy2, w2, dx2, {accumulate});
+            });
+        }
+        if (grads.wanted(2)) grads.add(2, std::move(db));
+    };
+    return record("linear", std::move(y), inputs(x, weight, bias), gradient, fast);
 }
 
 void linear_by_row(const Tensor<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,

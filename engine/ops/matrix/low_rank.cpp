@@ -4,7 +4,7 @@
 // gemm would spend its time on packing X and dZ, so they have a separate loop, in full precision.
 #include "engine/ops/matrix/low_rank.h"
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
@@ -78,8 +78,8 @@ Array<T> transposed_product(const ConstArray<T>& h, const ConstArray<T>& u_any) 
 
 template <class T>
 void add_to(Gradients<T>& grads, std::size_t i, const ConstArray<T>& g) {
-    auto [place, accumulate] = grads.target(i);
-    accumulate ? add_into(place, g) : copy_into(place, g);
+    const auto add = [&](Array<T>& sum, bool accumulate) { accumulate ? add_into(sum, g) : copy_into(sum, g); };
+    grads.accumulate_into(i, add, SumLayout::any);
 }
 
 }  // namespace
@@ -109,38 +109,37 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     Array<T> z2 = z.reshaped({rows, out});
     product(Operand<T>(h, precision), w_b.operand(precision).transposed(), z2, {.accumulate = true});
     const Saved<T> kept_x = keep ? Saved<T>(x) : Saved<T>();
-    return record(
-        "add_low_rank", std::move(z), std::move(nodes),
-        [kept_x, recompute, precision, w_a, w_b, h, s, rows, in, out, r](const Array<T>& dz, Gradients<T>& grads) {
-            if (grads.recorded()) {  // the values of Y, and of an X that was not saved, do not matter
-                const WithPrecision scope(precision);
-                Shape shape_x = dz.shape();
-                shape_x.back() = in;
-                const ConstArray<T> zero = Array<T>({}, T{0});
-                const ConstArray<T> kept = recompute ? recompute() : *kept_x;
-                const Tensor<T> inner = linear(grads.in(1, kept.defined() ? kept : zero.broadcasted(shape_x)),
-                                               grads.in(2, w_a.operand(Precision::fp32).full()));
-                const Tensor<T> low_rank = linear(inner, grads.in(3, w_b.operand(Precision::fp32).full()));
-                const Tensor<T> first = grads.in(0, zero.broadcasted(low_rank.shape()));
-                return grads.add_through(add(first, affine(low_rank, static_cast<double>(s), 0.0)));
-            }
-            const Array<T> dz2 = dz.reshaped({rows, out});
-            if (grads.wanted(3)) add_to<T>(grads, 3, transposed_product<T>(h, dz2).transposed(0, 1));
-            if (grads.wanted(1) || grads.wanted(2)) {
-                const Array<T> dh = scaled_product(Operand<T>(dz2, precision), w_b.operand(precision), rows, r, s);
-                if (grads.wanted(2)) {
-                    const ConstArray<T> again = recompute ? recompute() : *kept_x;
-                    add_to<T>(grads, 2, transposed_product<T>(dh, again.reshaped({rows, in})));
-                }
-                if (grads.wanted(1)) {
-                    grads.write(1, [&](const Array<T>& dx, bool accumulate) {
-                        Array<T> dx2 = dx.reshaped({rows, in});
-                        product(Operand<T>(dh, precision), w_a.operand(precision), dx2, {accumulate});
-                    });
-                }
-            }
-            if (grads.wanted(0)) grads.add(0, dz);
+    // The values of Y, and of an X that was not saved, do not matter.
+    const auto gradient = [=, shape_x = x.shape()](const Tensor<T>& dz, Gradients<T>& grads) {
+        const WithPrecision scope(precision);
+        grads.add_through(dz, [&] {
+            const ConstArray<T> zero = Array<T>({}, T{0}), kept = recompute ? recompute() : *kept_x;
+            const Tensor<T> inner = linear(grads.in(1, kept.defined() ? kept : zero.broadcasted(shape_x)),
+                                           grads.in(2, w_a.operand(Precision::fp32).full()));
+            const Tensor<T> low_rank = linear(inner, grads.in(3, w_b.operand(Precision::fp32).full()));
+            const Tensor<T> first = grads.in(0, zero.broadcasted(low_rank.shape()));
+            return first + low_rank * s;
         });
+    };
+    const auto fast = [=](const Array<T>& dz, Gradients<T>& grads) {
+        const Array<T> dz2 = dz.reshaped({rows, out});
+        if (grads.wanted(3)) add_to<T>(grads, 3, transposed_product<T>(h, dz2).transposed(0, 1));
+        if (grads.wanted(1) || grads.wanted(2)) {
+            const Array<T> dh = scaled_product(Operand<T>(dz2, precision), w_b.operand(precision), rows, r, s);
+            if (grads.wanted(2)) {
+                const ConstArray<T> again = recompute ? recompute() : *kept_x;
+                add_to<T>(grads, 2, transposed_product<T>(dh, again.reshaped({rows, in})));
+            }
+            if (grads.wanted(1)) {
+                grads.accumulate_into(1, [&](const Array<T>& dx, bool accumulate) {
+                    Array<T> dx2 = dx.reshaped({rows, in});
+                    product(Operand<T>(dh, precision), w_a.operand(precision), dx2, {accumulate});
+                });
+            }
+        }
+        if (grads.wanted(0)) grads.add(0, dz);
+    };
+    return record("add_low_rank", std::move(z), std::move(nodes), gradient, fast);
 }
 
 template Tensor<float> add_low_rank(Tensor<float>, const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,

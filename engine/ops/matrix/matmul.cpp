@@ -3,7 +3,7 @@
 #include "engine/ops/matrix/matmul.h"
 
 #include "engine/array/broadcast.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/operand.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
@@ -42,8 +42,10 @@ template <class T>
 void add_product(Gradients<T>& grads, std::size_t i, const ConstArray<T>& a, const ConstArray<T>& b, const Shape& shape,
                  Precision precision) {
     if (a.rank() == b.rank() && Shape(shape.begin(), shape.end() - 2) == batch_of(a) && batch_of(a) == batch_of(b)) {
-        auto [place, accumulate] = grads.target(i);
-        product(Operand<T>(a, precision), Operand<T>(b, precision), place, {accumulate});
+        const auto add = [&](Array<T>& sum, bool accumulate) {
+            product(Operand<T>(a, precision), Operand<T>(b, precision), sum, {accumulate});
+        };
+        grads.accumulate_into(i, add, SumLayout::any);
     } else {
         grads.add(i, sum_to(multiplied(a, b, precision), shape));
     }
@@ -59,23 +61,22 @@ Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? 0 : -2);
     if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
     const Precision precision = product_precision();
-    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
-                  [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape(), precision](
-                      const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) {
-                          const WithPrecision scope(precision);
-                          const auto turned = [](const Tensor<T>& x) { return transpose(x, -2, -1); };
-                          if (grads.wanted(0)) grads.add(0, sum_to(matmul(grads.dy(), turned(grads.in(1, *b))), sa));
-                          if (grads.wanted(1)) grads.add(1, sum_to(matmul(turned(grads.in(0, *a)), grads.dy()), sb));
-                          return;
-                      }
-                      if (grads.wanted(0)) add_product<T>(grads, 0, dy, b->transposed(-2, -1), sa, precision);
-                      if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once
-                          add_product<T>(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix<T>(dy), sb, precision);
-                      } else if (grads.wanted(1)) {
-                          add_product<T>(grads, 1, a->transposed(-2, -1), dy, sb, precision);
-                      }
-                  });
+    const Saved<T> kept_a = saved_for(b, a.value()), kept_b = saved_for(a, b.value());
+    const auto gradient = [=, sa = a.shape(), sb = b.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        const WithPrecision scope(precision);
+        const auto turned = [](const Tensor<T>& x) { return transpose(x, -2, -1); };
+        if (grads.wanted(0)) grads.add(0, sum_to(matmul(dy, turned(grads.in(1, *kept_b))), sa));
+        if (grads.wanted(1)) grads.add(1, sum_to(matmul(turned(grads.in(0, *kept_a)), dy), sb));
+    };
+    const auto fast = [=, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+        if (grads.wanted(0)) add_product<T>(grads, 0, dy, kept_b->transposed(-2, -1), sa, precision);
+        if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once
+            add_product<T>(grads, 1, as_matrix(*kept_a).transposed(0, 1), as_matrix<T>(dy), sb, precision);
+        } else if (grads.wanted(1)) {
+            add_product<T>(grads, 1, kept_a->transposed(-2, -1), dy, sb, precision);
+        }
+    };
+    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b), gradient, fast);
 }
 
 template Tensor<float> matmul(const Tensor<float>&, const Tensor<float>&);

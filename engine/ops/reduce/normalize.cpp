@@ -6,7 +6,7 @@
 
 #include "engine/array/axes.h"
 #include "engine/array/buffer_pool.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/norm_row.h"
@@ -26,7 +26,10 @@ struct RowNorm {
     Saved<T> x, gain, mean, scale;
     bool has_gain;
 
-    void backward(const Array<T>& dy, Gradients<T>& grads) const;
+    void operator()(const Array<T>& dy, Gradients<T>& grads) const;
+    void operator()(const Tensor<T>& dy, Gradients<T>& grads) const {
+        grads.add_through(dy, [&] { return composed(grads); });
+    }
     Tensor<T> composed(const Gradients<T>& grads) const;  // the output, composed of other ops
 };
 
@@ -71,8 +74,7 @@ Tensor<T> RowNorm<T>::composed(const Gradients<T>& grads) const {
 }
 
 template <class T>
-void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
-    if (grads.recorded()) return grads.add_through(composed(grads));
+void RowNorm<T>::operator()(const Array<T>& dy_any, Gradients<T>& grads) const {
     const Array<T> dy = dy_any.contiguous();
     profile::count_bytes(static_cast<double>(3 * dy.size() * sizeof(T)));
     const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
@@ -97,7 +99,7 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
         parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), rows_of_chunks);
     };
     Array<T> none;
-    want_dx ? grads.write(0, run) : run(none, false);
+    want_dx ? grads.accumulate_into(0, run) : run(none, false);
     if (want_gain) grads.add(1, sum_over<T>(dgain, {0}));
     if (want_bias) grads.add(2, sum_over<T>(dbias, {0}));
 }
@@ -144,8 +146,7 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     });
     const RowNorm<T> norm{rows,          width,       centered,     eps,           Saved(x),
                           Saved(weight), Saved(mean), Saved(scale), gain.defined()};
-    const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
-                                    [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
+    const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias), norm);
     can_recompute(result, [norm, shift = Saved(shift)] {
         return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
     });

@@ -11,11 +11,11 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/norm_row.h"
+#include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
-#include "engine/ops/elementwise/traced.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {
@@ -53,17 +53,12 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
         }
     });
     return record(op, y, inputs(x),
-                  [x = Saved(x), y = Saved(y), share, reduced](const Array<T>& dy, Gradients<T>& grads) {
-                      const auto lie = [&](const ConstArray<T>& a) { return expanded(a, x->shape(), reduced); };
-                      const auto dx = [](auto g, auto v, auto top, auto s) {
-                          return select(v == top, g * s, s - s);  // 0, or NaN
-                      };
-                      if (grads.recorded()) {
-                          const auto fixed = [&](const ConstArray<T>& a) { return Traced<T>(Tensor<T>(lie(a))); };
-                          const Traced<T> g(reshape(grads.dy(), lie(dy).shape()));
-                          return grads.add(0, dx(g, Traced<T>(Tensor<T>(*x)), fixed(*y), fixed(share)).tensor);
-                      }
-                      grads.add(0, map_arrays<T>(x->shape(), dx, lie(dy), *x, lie(*y), lie(share)));
+                  [x = Saved(x), y = Saved(y), share, reduced](const Tensor<T>& dy, Gradients<T>& grads) {
+                      const ConstArray<T> top = expanded(*y, x->shape(), reduced),
+                                          of_top = expanded<T>(share, x->shape(), reduced);
+                      const MaskArray is_top = xt::equal(*x, top);
+                      const Array<T> elsewhere = of_top - of_top;  // 0 or NaN
+                      grads.add(0, where(is_top, reshape(dy, of_top.shape()) * of_top, elsewhere));
                   });
 }
 
@@ -119,9 +114,9 @@ struct Product {
 
 // The running sums along the last axis, from the front or from the back.
 template <class T>
-Array<T> running_sums(const ConstArray<T>& x, bool from_back) {
+Tensor<T> running_sum(const Tensor<T>& x, bool from_back) {
     Array<T> y(x.shape());
-    each_row(x.contiguous(), y, [from_back](const T* in, T* out, std::size_t n) {
+    each_row(x.value().contiguous(), y, [from_back](const T* in, T* out, std::size_t n) {
         double total = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t j = from_back ? n - 1 - i : i;
@@ -129,7 +124,8 @@ Array<T> running_sums(const ConstArray<T>& x, bool from_back) {
             out[j] = static_cast<T>(total);
         }
     });
-    return y;
+    return record("cumsum", y, inputs(x),
+                  [from_back](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, running_sum(dy, !from_back)); });
 }
 
 }  // namespace
@@ -140,10 +136,8 @@ Tensor<T> sum(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     const auto reduced = sorted_axes("sum", axes, x.rank());
     Array<T> y = sum_over(x.value(), reduced).reshaped(shape_without(x.shape(), reduced, keep_axes));
     return record("sum", std::move(y), inputs(x),
-                  [shape = x.shape(), reduced](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded())
-                          return grads.add(0, expand(reshape(grads.dy(), shape_without(shape, reduced, true)), shape));
-                      grads.add(0, expanded<T>(dy, shape, reduced).broadcasted(shape).clone());
+                  [shape = x.shape(), reduced](const Tensor<T>& dy, Gradients<T>& grads) {
+                      grads.add(0, expand(reshape(dy, shape_without(shape, reduced, true)), shape));
                   });
 }
 
@@ -184,8 +178,10 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
             for (std::size_t i = 0; i < n; ++i) all *= Product<T>(in[i]);
             *out = all.value();
         });
-        return record("prod", y, inputs(rows), [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) return grads.add_through(chained_product(grads.in(0, *x)));
+        const auto through = [x = Saved(rows)](const Tensor<T>& dy, Gradients<T>& grads) {
+            grads.add_through(dy, [&] { return chained_product(grads.in(0, *x)); });
+        };
+        return record("prod", y, inputs(rows), through, [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx(x->shape());
             const ConstArray<T> g = dy.contiguous();
             each_row(x->contiguous(), dx, [&, first = dx.data()](const T* in, T* out, std::size_t n) {
@@ -221,15 +217,11 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
         Array<T> y = map_arrays<T>(
             m.shape(), [](auto a, auto b) { return a + b; }, m, l);
         return record("logsumexp", y.reshaped({n_rows}), inputs(rows),
-                      [x = Saved(rows), m, l](const Array<T>& dy, Gradients<T>& grads) {
-                          if (grads.recorded()) {
-                              const Array<T> again = m + l;
-                              const Tensor<T> v = grads.in(0, *x),
-                                              total = reshape(grads.out(again.reshaped(dy.shape())), m.shape());
-                              return grads.add(0, mul(reshape(grads.dy(), m.shape()), exp(sub(v, total))));
-                          }
-                          const auto dx = [](auto g, auto v, auto a, auto b) { return g * portable::exp((v - a) - b); };
-                          grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(m.shape()), *x, m, l));
+                      [x = Saved(rows), m, l](const Tensor<T>& dy, Gradients<T>& grads) {
+                          const Shape lie = m.shape();
+                          const Tensor<T> log_sum = reshape(grads.out(l.reshaped(dy.shape())), lie);  // y - m
+                          const Tensor<T> v = sub(grads.in(0, *x), Tensor<T>(m));
+                          grads.add(0, mul(reshape(dy, lie), exp(sub(v, log_sum))));
                       });
     });
 }
@@ -261,11 +253,7 @@ Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis) {
     if (x.rank() == 0) return as_row(x, [axis](const Tensor<T>& row) { return cumsum(row, axis); });
     if (normalize_axis("cumsum", axis, x.rank()) + 1 != x.rank())
         return transpose(cumsum(transpose(x, axis, -1), -1), axis, -1);
-    return record("cumsum", running_sums(x.value(), false), inputs(x), [](const Array<T>& dy, Gradients<T>& grads) {
-        if (!grads.recorded()) return grads.add(0, running_sums<T>(dy, true));
-        const Tensor<T>& g = grads.dy();
-        grads.add(0, add(sub(sum(g, -1, true), cumsum(g, -1)), g));
-    });
+    return running_sum(x, false);
 }
 
 #define INKLING_INSTANTIATE(T)                                         \

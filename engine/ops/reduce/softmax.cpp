@@ -7,9 +7,10 @@
 #include <cmath>
 
 #include "engine/array/broadcast.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/lanes.h"
+#include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
@@ -45,19 +46,6 @@ void softmax_row(const T* in, T top, T* out, std::size_t n) {
         n, out, [inverse](auto e) { return e * inverse; }, out);
 }
 
-// d = p (d - p . d)
-template <class T>
-void softmax_gradient(const T* p, T* d, std::size_t n) {
-    const Vec<T> dot(simd_dot(n, p, d));
-    simd_map(
-        n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
-}
-
-template <class T>
-Tensor<T> softmax_gradient(const Tensor<T>& y, const Tensor<T>& dy) {
-    return mul(y, sub(dy, sum(mul(y, dy), -1, true)));
-}
-
 // Applies the op along the last axis of x; another axis is moved to the end and back.
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
@@ -69,36 +57,19 @@ Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const O
     return transpose(last_axis(transpose(x, axis, -1)), axis, -1);
 }
 
-}  // namespace
-
-template <class T>
-Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
-    return along("softmax", x, axis, [](const Tensor<T>& rows) {
-        Array<T> y(rows.shape());
-        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
-            softmax_row(in, row_maximum("softmax", in, n), out, n);
-        });
-        return record("softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
-            Array<T> dx = dy.clone();
-            for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_gradient(p, d, n); });
-            grads.add(0, dx);
-        });
-    });
-}
-
-namespace {
-
 // A mask broadcast to scores (B, ..., Lq, Lk). It holds a copy of the mask in which only the last axis is expanded.
 class MaskRows {
   public:
+    MaskRows() = default;  // blocks nothing
     MaskRows(const MaskArray& allowed, const Shape& shape) {
         if (!allowed.defined()) return;
         Shape whole = allowed.shape();
         if (whole.empty()) whole.push_back(1);
         whole.back() = shape.back();
-        mask_ = allowed.broadcasted(whole).clone().broadcasted(shape);
+        mask = allowed.broadcasted(whole).clone();
+        mask_ = mask.broadcasted(shape);
     }
+    MaskArray mask;
     bool defined() const { return mask_.defined(); }
     const std::uint8_t* row(std::size_t r) const {
         std::ptrdiff_t offset = 0;
@@ -121,7 +92,39 @@ std::string query_of(const Shape& shape, std::size_t r) {
     return text;
 }
 
+// Records y = softmax(x) of rows. The gradient is 0 where the mask blocks, in rows that it blocks whole, too.
+template <class T>
+Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& keep) {
+    const auto gradient = [y = Saved(y), keep](const Tensor<T>& dy, Gradients<T>& grads) {
+        const Tensor<T> p = grads.out(*y), dx = p * (dy - sum(p * dy, -1, true));
+        grads.add(0, keep.defined() ? where(keep.mask, dx, 0) : dx);
+    };
+    const auto fast = [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
+        Array<T> dx = dy.clone();
+        for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
+            const Vec<T> dot(simd_dot(n, p, d));
+            simd_map(
+                n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
+            const std::uint8_t* const seen = keep.defined() ? keep.row(r) : nullptr;
+            for (std::size_t j = 0; seen && j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
+        });
+        grads.add(0, dx);
+    };
+    return record("softmax", y, inputs(x), gradient, fast);
+}
+
 }  // namespace
+
+template <class T>
+Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
+    return along("softmax", x, axis, [](const Tensor<T>& rows) {
+        Array<T> y(rows.shape());
+        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+            softmax_row(in, row_maximum("softmax", in, n), out, n);
+        });
+        return record_softmax(rows, y, {});
+    });
+}
 
 template <class T>
 Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, const char* op) {
@@ -144,17 +147,7 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
             softmax_row(out, top, out, n);
         }
     });
-    return record("softmax", y, inputs(x), [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
-        if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
-        Array<T> dx = dy.clone();
-        for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
-            softmax_gradient(p, d, n);
-            if (!keep.defined()) return;
-            const std::uint8_t* const seen = keep.row(r);
-            for (std::size_t j = 0; j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
-        });
-        grads.add(0, dx);
-    });
+    return record_softmax(x, y, keep);
 }
 
 template <class T>
@@ -169,11 +162,10 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             simd_map(
                 n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
         });
-        return record("log_softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) {
-                const Tensor<T>& g = grads.dy();
-                return grads.add(0, sub(g, mul(exp(grads.out(*y)), sum(g, -1, true))));
-            }
+        const auto gradient = [y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) {
+            grads.add(0, dy - exp(grads.out(*y)) * sum(dy, -1, true));
+        };
+        const auto fast = [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
             for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(n, d));
@@ -181,7 +173,8 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
                     n, d, [total](auto a, auto g) { return g - portable::exp(a) * total; }, l, d);
             });
             grads.add(0, dx);
-        });
+        };
+        return record("log_softmax", y, inputs(rows), gradient, fast);
     });
 }
 

@@ -6,10 +6,11 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/norm_row.h"
-#include "engine/ops/elementwise/traced.h"
+#include "engine/ops/elementwise/mask.h"
+#include "engine/ops/elementwise/operators.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
 
@@ -43,20 +44,15 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
         m.data()[r] = static_cast<T>(wide.mean);
         y.data()[r] = static_cast<T>(root ? std::sqrt(variance) : variance);
     }
-    return record(op, y, inputs(x), [=, x = Saved(x), y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
-        const auto dx = [=](auto g, auto v, auto mu, auto s) {
-            const Vec<T> zero(T{0});
-            if (!root) return g * (v - mu) * (factor + factor);
-            return select(s == zero, zero, g * (v - mu) * factor / s);
-        };
-        if (grads.recorded()) {
-            const Tensor<T> v = grads.in(0, *x), s = reshape(grads.out(*y), lie), g = reshape(grads.dy(), lie);
-            Axes over;
-            for (const std::size_t axis : reduced) over.push_back(static_cast<std::ptrdiff_t>(axis));
-            const Tensor<T> mu = reduced.empty() ? v : mean(v, over, true);
-            return grads.add(0, dx(Traced<T>(g), Traced<T>(v), Traced<T>(mu), Traced<T>(s)).tensor);
-        }
-        grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(lie), *x, m, y->reshaped(lie)));
+    return record(op, y, inputs(x), [=, x = Saved(x), y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) {
+        const Tensor<T> v = grads.in(0, *x), s = reshape(grads.out(*y), lie), g = reshape(dy, lie);
+        Axes over;
+        for (const std::size_t axis : reduced) over.push_back(static_cast<std::ptrdiff_t>(axis));
+        const Tensor<T> mu(m, (reduced.empty() ? v : mean(v, over, true)).node());  // forward's mean, with a graph
+        const Tensor<T> d = mul(g, sub(v, mu));
+        if (!root) return grads.add(0, scale(d, 2 / divisor));
+        const MaskArray flat = xt::equal(s.value(), T{0});
+        grads.add(0, where(flat, 0, div(scale(d, 1 / divisor), s)));
     });
 }
 

@@ -2,7 +2,7 @@
 #include "engine/ops/shape/concatenate.h"
 
 #include "engine/array/axes.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {
@@ -30,13 +30,8 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
         Array<T> place = y.sliced(axis, i ? ends[i - 1] : 0, ends[i]);
         copy_into(place, parts[i].value());
     }
-    const auto cut = [ends, axis](const Array<T>& dy, Gradients<T>& grads) {
-        for (std::size_t i = 0; i < ends.size(); ++i) {
-            const std::size_t begin = i ? ends[i - 1] : 0;
-            if (!grads.wanted(i)) continue;
-            grads.recorded() ? grads.add(i, slice(grads.dy(), axis, begin, ends[i]))
-                             : grads.add(i, dy.sliced(axis, begin, ends[i]));
-        }
+    const auto cut = [ends, axis](const Tensor<T>& dy, Gradients<T>& grads) {
+        for (std::size_t i = 0; i < ends.size(); ++i) grads.add(i, slice(dy, axis, i ? ends[i - 1] : 0, ends[i]));
     };
     return saves_nothing(record("concatenate", std::move(y), std::move(in), cut));
 }

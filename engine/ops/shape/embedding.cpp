@@ -1,7 +1,7 @@
 //   embedding   y_i = W[id_i]     dW[v] = sum of dy_i over the i with id_i = v, in order of i
 #include "engine/ops/shape/embedding.h"
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
@@ -38,18 +38,17 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
             }
         }
     });
-    return record(
-        "embedding", std::move(y), inputs(weight), [ids, n, rows, width](const Array<T>& dy_any, Gradients<T>& grads) {
-            if (grads.recorded()) {  // the same rows of a dummy table
-                const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
-                return grads.add_through(reshape(index_select(other, 0, ids.reshaped({n})), grads.dy().shape()));
-            }
-            const Array<T> dy = dy_any.contiguous();
-            auto [place, accumulate] = grads.target(0);
-            const bool direct = place.is_contiguous();  // false if the table is a transposed view
-            Array<T> dw = direct ? place : Array<T>(place.shape());
+    const auto gradient = [ids, n, rows, width](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add_through(dy, [&] {  // the same rows of a dummy table
+            const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
+            return reshape(index_select(other, 0, ids.reshaped({n})), dy.shape());
+        });
+    };
+    const auto fast = [ids, n, width](const Array<T>& dy_any, Gradients<T>& grads) {
+        const Array<T> dy = dy_any.contiguous();
+        grads.accumulate_into(0, [&](Array<T>& dw, bool accumulate) {
             T* const to = dw.data();
-            if (!direct || !accumulate) {
+            if (!accumulate) {
                 parallel_for(dw.size(), kGrain,
                              [&](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, T{0}); });
             }
@@ -64,8 +63,9 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
                     }
                 },
                 kLine);
-            if (!direct) accumulate ? add_into(place, dw) : copy_into(place, dw);
         });
+    };
+    return record("embedding", std::move(y), inputs(weight), gradient, fast);
 }
 
 template Tensor<float> embedding(const IdArray&, const Tensor<float>&);

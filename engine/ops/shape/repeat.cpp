@@ -2,7 +2,7 @@
 #include "engine/ops/shape/repeat.h"
 
 #include "engine/array/broadcast.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
 
@@ -19,10 +19,8 @@ Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
     wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(a) + 1, times);
     result[a] *= times;
     return record("repeat", x.value().reshaped(single).broadcasted(wide).reshaped(result), inputs(x),
-                  [shape = x.shape(), single, wide](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded())
-                          return grads.add(0, reshape(sum_to(reshape(grads.dy(), wide), single), shape));
-                      grads.add(0, sum_to(dy.reshaped(wide), single).reshaped(shape));
+                  [shape = x.shape(), single, wide](const Tensor<T>& dy, Gradients<T>& grads) {
+                      grads.add(0, reshape(sum_to(reshape(dy, wide), single), shape));
                   });
 }
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/ops/shape/shape.h"
 
@@ -90,18 +90,13 @@ Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places);
 template <class T>
 Tensor<T> scattered(const char* op, const Tensor<T>& x, const Places& places) {
     return record(op, added<T>(Array<T>(places.table, T{0}), x.value(), places), inputs(x),
-                  [op, places](const Array<T>& dy, Gradients<T>& grads) {
-                      grads.recorded() ? grads.add(0, chosen(op, grads.dy(), places))
-                                       : grads.add(0, taken<T>(dy, places));
-                  });
+                  [op, places](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, chosen(op, dy, places)); });
 }
 
 template <class T>
 Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
-    return record(op, taken(x.value(), places), inputs(x), [op, places](const Array<T>& dy, Gradients<T>& grads) {
-        if (grads.recorded()) return grads.add(0, scattered(op, grads.dy(), places));
-        grads.add(0, added<T>(Array<T>(places.table, T{0}), dy, places));
-    });
+    return record(op, taken(x.value(), places), inputs(x),
+                  [op, places](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, scattered(op, dy, places)); });
 }
 
 // The first k elements in order. Position breaks ties, so that the order is unique.
@@ -159,13 +154,9 @@ Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& in
     check(source.shape() == places.chosen, "scatter_add: a source of the index's shape is required, got {} and {}",
           source.shape(), index.shape());
     return record("scatter_add", added(x.value().clone(), source.value(), places), inputs(x, source),
-                  [places](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.recorded()) {
-                          grads.add(0, grads.dy());
-                          return grads.add(1, chosen("scatter_add", grads.dy(), places));
-                      }
-                      if (grads.wanted(1)) grads.add(1, taken<T>(dy, places));
-                      if (grads.wanted(0)) grads.add(0, dy);
+                  [places](const Tensor<T>& dy, Gradients<T>& grads) {
+                      grads.add(0, dy);
+                      if (grads.wanted(1)) grads.add(1, chosen("scatter_add", dy, places));
                   });
 }
 

@@ -8,20 +8,17 @@
 #include <numeric>
 
 #include "engine/array/broadcast.h"
-#include "engine/autograd/backward.h"
+#include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
 
 namespace inkling {
 namespace {
 
-// y = view(x), which the caller passes. `undo` views dy as dx, without a copy; `undo_op` does the same as an op.
-template <class T, class View, class Undo, class Op>
-Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo,
-                  const Op& undo_op) {
-    const auto back = [undo, undo_op](const Array<T>& dy, Gradients<T>& grads) {
-        grads.recorded() ? grads.add(0, undo_op(grads.dy())) : grads.add(0, undo(dy));
-    };
-    const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), back));
+// y = view(x), which the caller passes. `undo` views dy as dx.
+template <class T, class View, class Undo>
+Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
+    const auto gradient = [undo](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); };
+    const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), gradient));
     is_view(y, x, view);
     return y;
 }
@@ -33,9 +30,8 @@ Tensor<T> unsliced(const Tensor<T>& x, const Shape& whole, std::ptrdiff_t axis, 
     Array<T> y(whole, T{0});
     Array<T> part = y.sliced(axis, begin, end, step);
     copy_into(part, x.value());
-    return saves_nothing(record("slice", y, inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
-        grads.recorded() ? grads.add(0, slice(grads.dy(), axis, begin, end, step))
-                         : grads.add(0, dy.sliced(axis, begin, end, step));
+    return saves_nothing(record("slice", y, inputs(x), [=](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add(0, slice(dy, axis, begin, end, step));
     }));
 }
 
@@ -70,13 +66,11 @@ Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
     if (y.same_buffer(x.value())) {
         return view_of(
             "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
-            [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); },
             [old = x.shape()](const Tensor<T>& dy) { return reshape(dy, old); });
     }
     return saves_nothing(
-        record("reshape", std::move(y), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
-            grads.recorded() ? grads.add(0, reshape(grads.dy(), old)) : grads.add(0, dy.reshaped(old));
-        }));
+        record("reshape", std::move(y), inputs(x),
+               [old = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, reshape(dy, old)); }));
 }
 
 template <class T>
@@ -125,10 +119,9 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
     }
     check(fits && broadcasts_to(x.shape(), shape), "expand: shape {} does not broadcast to ({})", x.shape(),
           fmt::join(sizes.begin(), sizes.end(), ", "));
-    return saves_nothing(record(
-        "expand", x.value().broadcasted(shape), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
-            grads.recorded() ? grads.add(0, sum_to(grads.dy(), old)) : grads.add(0, sum_to(dy, old));
-        }));
+    return saves_nothing(
+        record("expand", x.value().broadcasted(shape), inputs(x),
+               [old = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, sum_to(dy, old)); }));
 }
 
 template <class T>
@@ -142,7 +135,6 @@ Tensor<T> permute(const Tensor<T>& x, const Shape& given) {
     }
     return view_of(
         "permute", x, x.value().permuted(axes), [axes](const auto& a) { return a.permuted(axes); },
-        [inverse](const Array<T>& dy) { return dy.permuted(inverse); },
         [inverse](const Tensor<T>& dy) { return permute(dy, inverse); });
 }
 
@@ -150,24 +142,24 @@ template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
     check_defined("transpose", x);
     const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
-    return view_of("transpose", x, swap(x.value()), swap, swap,
-                   [a, b](const Tensor<T>& dy) { return transpose(dy, a, b); });
+    return view_of("transpose", x, swap(x.value()), swap, [a, b](const Tensor<T>& dy) { return transpose(dy, a, b); });
 }
 
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
     check_defined("slice", x);
-    return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
-                                [=](const Array<T>& dy, Gradients<T>& grads) {
-                                    if (grads.recorded()) {
-                                        const Shape& whole = grads.input(0).shape;
-                                        return grads.add(0, unsliced(grads.dy(), whole, axis, begin, end, step));
-                                    }
-                                    auto [dx, accumulate] = grads.target(0);
-                                    if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
-                                    Array<T> part = dx.sliced(axis, begin, end, step);
-                                    add_into(part, dy);
-                                }));
+    const auto gradient = [=, whole = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add(0, unsliced(dy, whole, axis, begin, end, step));
+    };
+    const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
+        const auto add = [&](Array<T>& dx, bool accumulate) {
+            if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
+            Array<T> part = dx.sliced(axis, begin, end, step);
+            add_into(part, dy);
+        };
+        grads.accumulate_into(0, add, SumLayout::any);
+    };
+    return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x), gradient, fast));
 }
 
 std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis) {
@@ -192,9 +184,9 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     // A joint node lies between x and its pieces. The backward of each piece writes its part of the joint gradient.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
     auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has returned a piece's place
+    const auto pass = [](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, dy); };
     const Tensor<T> whole =
-        saves_nothing(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) return grads.add(0, grads.dy());
+        saves_nothing(record("split", x.value(), inputs(x), pass, [=](const Array<T>& dy, Gradients<T>& grads) {
             for (std::size_t i = 0; i < parts; ++i) {
                 Array<T> hole = piece(dy, i);
                 if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
@@ -214,16 +206,15 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     };
     std::vector<Tensor<T>> pieces;
     for (std::size_t i = 0; i < parts; ++i) {
-        const auto write = [=](const Array<T>& dy, Gradients<T>& grads) {
-            if (grads.recorded()) {
-                const Shape& all = grads.input(0).shape;
-                return grads.add(0, unsliced(grads.dy(), all, axis, (*bounds)[i], (*bounds)[i + 1], 1));
-            }
+        const auto gradient = [=, all = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+            grads.add(0, unsliced(dy, all, axis, (*bounds)[i], (*bounds)[i + 1], 1));
+        };
+        const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> place = joint_piece(grads.input(0), i);
             if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
             (*written)[i] = true;
         };
-        Tensor<T> y = saves_nothing(record("split", piece(x.value(), i), inputs(whole), write));
+        Tensor<T> y = saves_nothing(record("split", piece(x.value(), i), inputs(whole), gradient, fast));
         if (y.node()) {
             y.node()->output.make_grad = [=](Node<T>& self) {
                 const Array<T> place = joint_piece(*self.inputs[0], i);

@@ -108,9 +108,12 @@ TEST_CASE("backward: an op may give gradients to inputs that it has, and to no o
     CHECK_THROWS_WITH(backward(with([](const auto& g, auto& grads) { grads.add(5, g); }), dy),
                       contains("lone: its backward names input 5, but it has 2"));
     CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { (void)grads.wanted(2); }), dy), contains("input 2"));
-    CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { grads.target(7); }), dy), contains("input 7"));
-    CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { grads.target(1); }), dy),
-                      contains("lone: its backward writes a gradient of input 1, which wants none"));
+    CHECK_THROWS_WITH(
+        backward(with([](const auto&, auto& grads) { grads.accumulate_into(7, [](Array<double>&, bool) {}); }), dy),
+        contains("input 7"));
+    CHECK_THROWS_WITH(
+        backward(with([](const auto&, auto& grads) { grads.accumulate_into(1, [](Array<double>&, bool) {}); }), dy),
+        contains("lone: its backward writes a gradient of input 1, which wants none"));
     CHECK_NOTHROW(backward(with([](const auto& g, auto& grads) { grads.add(1, g); }), dy));  // not wanted: dropped
     check_equal(x.grad(), {0, 0});
 }

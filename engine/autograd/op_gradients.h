@@ -1,0 +1,76 @@
+// The gradients that an op's closure writes: one per input, in the order given to record().
+//
+// The first form of a closure, (const Tensor<T>& dy, Gradients<T>& grads), is made of ops. It serves for gradients of
+// any order: it takes saved values as in(i, ...) and out(...), tensors of the graph, and hands over tensors by add().
+//   [y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, dy * grads.out(*y)); }
+// The second, (const Array<T>& dy, Gradients<T>& grads), computes arrays, for speed. dy may have any strides. It may
+//   - read dy while it runs; keep a handle to it only by passing it on, dy itself or a view, to add()
+//   - overwrite its elements where dy.can_overwrite(), and pass that memory on to add() once
+// A closure leaves out inputs that are not wanted(), and calls exactly one of the functions for each other input. It
+// runs once for each run of the graph, on the thread that called backward(). It may run backward through a graph of its
+// own (nn/checkpoint.h) before it writes its first gradient: from then on it may hold locks of leaves.
+#pragma once
+
+#include "engine/autograd/leaf_lock.h"
+#include "engine/autograd/output.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/function_ref.h"
+
+namespace inkling {
+
+template <class T>
+class Run;
+
+enum class SumLayout { dense, any };
+
+template <class T>
+class Gradients {
+  public:
+    Gradients(const NodePtr<T>& node, Run<T>& run) : node_(node), run_(run), leaves_(*node) {}
+
+    // Whether input i wants a gradient. If not, computing it is wasted.
+    bool wanted(std::size_t i) const;
+
+    // dL/dinput_i += g. Takes over the first contribution without a copy, so do not write to g afterwards. Does nothing
+    // if input i wants no gradient.
+    void add(std::size_t i, const Tensor<T>& g);
+    void add(std::size_t i, Array<T> g);
+
+    // Calls body(sum, accumulate) with the gradient itself: fill `sum` if `accumulate` is false, else add to it. Its
+    // strides are any only if asked for. Input i must be wanted.
+    void accumulate_into(std::size_t i, FunctionRef<void(Array<T>& sum, bool accumulate)> body,
+                         SumLayout layout = SumLayout::dense);
+
+    // An uninitialised array of input i's shape, to fill and hand to add(). Its strides are those that the input's
+    // gradient wants, so that undoing a view copies nothing. Input i must be wanted.
+    Array<T> empty(std::size_t i);
+
+    // Input i and the output, as tensors of the graph; `saved` is the value that the op saved.
+    Tensor<T> in(std::size_t i, const ConstArray<T>& saved) const;
+    Tensor<T> out(const ConstArray<T>& saved) const;
+
+    // Adds the gradients of all inputs through twin(), which computes the output again from in(0, ...), in(1, ...) by
+    // other ops.
+    void add_through(const Tensor<T>& dy, FunctionRef<Tensor<T>()> twin);
+
+    // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
+    Node<T>& input(std::size_t i) { return *node_->inputs[i]; }
+
+    void finish() { leaves_.finish(); }          // only for runs
+    const Node<T>* sum_of(std::size_t i) const;  // the node with the sum of input i's gradient, or null
+
+  private:
+    Node<T>& wanted_sum(std::size_t i);
+
+    const NodePtr<T>& node_;
+    Run<T>& run_;
+    LeafLocks<T> leaves_;
+};
+
+// Thrown when a saved value has been modified in place; the run adds the op's name.
+struct ModifiedInPlace {
+    explicit ModifiedInPlace(Shape value_shape) : shape(std::move(value_shape)) {}
+    Shape shape;
+};
+
+}  // namespace inkling

@@ -1,0 +1,175 @@
+#include "engine/autograd/run.h"
+
+#include "engine/autograd/watch.h"
+
+namespace inkling {
+namespace {
+
+template <class T>
+void release(Node<T>& node) {
+    std::function<ConstArray<T>()> recompute;  // destroyed without the lock
+    if (node.output.recompute) {
+        const SoleWriter<T> writer(node);
+        recompute.swap(node.output.recompute);
+    }
+    if (node.output.saves_nothing) return;
+    node.released = true;
+    node.gradient = nullptr;
+    node.output.make_grad = nullptr;
+    node.inputs.clear();
+}
+
+template <class T>
+std::uint64_t oldest_of(const std::vector<NodePtr<T>>& ends) {
+    if (ends.empty()) return 0;
+    return (*std::min_element(ends.begin(), ends.end(),
+                              [](const auto& a, const auto& b) { return a->order < b->order; }))
+        ->order;
+}
+
+// While the gradient of an op is computed by other ops, these record nothing and are part of the op in profiles.
+struct InsideOp {
+    InsideOp() { ++profile::inside_op; }
+    ~InsideOp() { --profile::inside_op; }
+    InsideOp(const InsideOp&) = delete;
+    InsideOp& operator=(const InsideOp&) = delete;
+
+  private:
+    NoGrad no_grad_;
+    DetectAnomaly::Pause pause_;
+};
+
+// Runs the closure of a node, and names the node in its errors.
+template <class T, class Body>
+void call(const NodePtr<T>& node, Run<T>& run, const ConstArray<std::type_identity_t<T>>& dy, const Body& body) {
+    try {
+        Gradients<T> grads(node, run);
+        detect::check_gradients<T>(*node, dy, grads, [&] {
+            body(grads);
+            grads.finish();
+        });
+        profile::lap(node->op, true);
+    } catch (const ModifiedInPlace& value) {
+        throw Error(
+            fmt::format("{}: a value that its backward needs, of shape {}, was written to in place after it was "
+                        "saved: write to a clone instead",
+                        node->op, value.shape));
+    }
+}
+
+}  // namespace
+
+template <class T>
+Run<T>::Run(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends, Ends at_ends)
+    : root_(root),
+      into_(into),
+      walk_(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(ends),
+            at_ends == Ends::stop ? ends : std::vector<NodePtr<T>>()) {
+    for (const NodePtr<T>& end : ends) {
+        const bool first = wanted_.insert(end.get()).second;
+        if (first && !records()) own_sums_[end.get()] = std::make_shared<Node<T>>("gradients", end->shape);
+    }
+    if (into == Into::leaves) return;
+    for (auto node = walk_.nodes.rbegin(); node != walk_.nodes.rend(); ++node)
+        if (leads_on(**node)) wanted_.insert(node->get());
+}
+
+template <class T>
+bool Run<T>::leads_on(const Node<T>& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](const auto& input) { return input && wants(*input); });
+}
+
+template <class T>
+void Run<T>::propagate(Tensor<T> dy, Graph after) {
+    const std::vector<NodePtr<T>> none;
+    WatchedLeaves<T> leaves(into_ == Into::leaves ? walk_.nodes : none);
+    records() ? add(*root_, dy) : add_gradient(sum(*root_), dy.array());
+    dy = {};
+    for (NodePtr<T>& node : walk_.nodes) {
+        if (leads_on(*node)) step(node);
+        leaves.done(*node);
+        if (after == Graph::keep || records()) continue;
+        release(*node);
+        walk_.leave(node);
+    }
+}
+
+template <class T>
+void Run<T>::step(const NodePtr<T>& node) {
+    if (records()) return compose(node);
+    Node<T>& sum = this->sum(*node);
+    if (!sum.has_grad) return;
+    if (&sum != node.get()) return compute(node, sum.grad);  // an end keeps its gradient, which flows on
+    node->has_grad = false;
+    compute(node, std::move(node->grad));
+}
+
+template <class T>
+void Run<T>::compute(const NodePtr<T>& node, Array<T> dy) {
+    if (node->watch) hand_out(*node, dy);
+    call(node, *this, dy, [&](Gradients<T>& grads) {
+        if (node->gradient->computes) return node->gradient->compute(dy, grads);
+        const InsideOp scope;
+        node->gradient->compose(Tensor<T>(std::move(dy)), grads);
+    });
+}
+
+template <class T>
+void Run<T>::compose(const NodePtr<T>& node) {
+    const auto found = recorded_.find(node.get());
+    if (found == recorded_.end()) return;
+    check(!has_hooks(*node), "gradients: '{}' has a hook of on_grad(), which writes to an array: it leaves no graph",
+          node->op);
+    check(
+        node->gradient->composes,
+        "gradients: '{}' cannot be differentiated twice: its backward computes arrays, which have no graph. Write the "
+        "part with other ops, or ask for gradients without create_graph",
+        node->op);
+    const Tensor<T> dy = found->second;
+    call(node, *this, dy.value(), [&](Gradients<T>& grads) { node->gradient->compose(dy, grads); });
+}
+
+template <class T>
+void Run<T>::add(const Node<T>& input, const Tensor<T>& g) {
+    check(g.shape() == input.shape, "gradients: the gradient of '{}' must have the shape of its value, got {} for {}",
+          input.op, g.shape(), input.shape);
+    Tensor<T>& sum = recorded_[&input];
+    if (!sum.defined()) {
+        sum = g;
+        return;
+    }
+    Array<T> total = sum.value().clone();
+    add_into(total, g.value());
+    sum = record("add", std::move(total), inputs(sum, g), [](const auto& dy, Gradients<T>& grads) {
+        grads.add(0, dy);
+        grads.add(1, dy);
+    });
+}
+
+template <class T>
+Tensor<T> Run<T>::gradient(const NodePtr<T>& end) const {
+    if (records()) {
+        const auto found = recorded_.find(end.get());
+        return found == recorded_.end() ? Tensor<T>() : found->second;
+    }
+    const Node<T>& own = *own_sums_.at(end.get());
+    return own.has_grad ? Tensor<T>(own.grad) : Tensor<T>();
+}
+
+template <class T>
+void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& dy) {
+    check_defined(what, y);
+    check(y.requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
+    check(dy.defined() || y.size() == 1, "{}: a cotangent is required for a value that is not a scalar, got shape {}",
+          what, y.shape());
+    check(!dy.defined() || dy.shape() == y.shape(), "{}: the cotangent must have the value's shape, got {} for {}",
+          what, dy.shape(), y.shape());
+}
+
+template void check_cotangent(const char*, const Tensor<float>&, const ConstArray<float>&);
+template void check_cotangent(const char*, const Tensor<double>&, const ConstArray<double>&);
+template class Run<float>;
+template class Run<double>;
+
+}  // namespace inkling
