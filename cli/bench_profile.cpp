@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/autograd/operand.h"
 #include "engine/base/clock.h"
 #include "engine/base/profile.h"
+#include "engine/weights/operand.h"
 #include "train/optimizers/optimizer.h"
 
 namespace inkling::cli {

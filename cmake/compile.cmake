@@ -3,8 +3,8 @@
 # Many files are compiled together, so that their headers and templates are compiled once; ops, which change often, only
 # a few together. Some files stay alone: those that take long to compile; regex.cpp, because GCC would warn about its
 # types; create.cpp, because clang refuses to instantiate its members of Tensor in the file that instantiates the class.
-file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/ops/attention/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
-     engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/print.cpp data/tokenizers/split/regex.cpp)
+file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/fused/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
+     engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/debug/print.cpp data/tokenizers/split/regex.cpp)
 set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set(INKLING_UNITY ON)
 if(INKLING_SANITIZE MATCHES "fuzzer")  # a target links only the files that it needs: fewer counters to search
@@ -21,10 +21,10 @@ function(inkling_group name size)
 endfunction()
 # inkling::engine consists of the groups ops, engine and nn.
 set(ops ${INKLING_HOT_SOURCES})
-list(FILTER ops INCLUDE REGEX "/engine/ops/")
+list(FILTER ops INCLUDE REGEX "/engine/(ops|fused|more)/")
 set(engine ${INKLING_HOT_SOURCES})
 list(FILTER engine INCLUDE REGEX "/engine/|/train/optimizers/")
-list(FILTER engine EXCLUDE REGEX "/engine/ops/")
+list(FILTER engine EXCLUDE REGEX "/engine/(ops|fused|more)/")
 set(nn ${INKLING_SOURCES})
 list(FILTER nn INCLUDE REGEX "/nn/|/train/schedule.cpp$")
 set(others ${INKLING_HOT_SOURCES} ${INKLING_SOURCES})
@@ -33,7 +33,7 @@ inkling_group(ops 4 ${ops})
 inkling_group(engine 24 ${engine})
 inkling_group(nn 32 ${nn})
 inkling_group(others 32 ${others})
-set_source_files_properties(engine/autograd/print.cpp PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(engine/autograd/debug/print.cpp PROPERTIES COMPILE_OPTIONS
                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # a false alarm in xtensor's printing
 
 # inkling_interface(TARGET): the requirements for linking the library.

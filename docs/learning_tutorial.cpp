@@ -6,7 +6,7 @@
 
 #include "docs/show.h"
 #include "engine/autograd/backward.h"
-#include "engine/autograd/graph_picture.h"
+#include "engine/autograd/debug/graph_picture.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
 #include "nn/attention/multi_head.h"

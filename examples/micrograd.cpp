@@ -1,7 +1,7 @@
 // The expression of micrograd's README (https://github.com/karpathy/micrograd), with its value and its gradients.
 //   micrograd                                        24.7041, 138.8338, 645.5773
 //   micrograd graph.dot && dot -Tsvg graph.dot       a picture of its graph
-#include <inkling/engine/autograd/graph_picture.h>
+#include <inkling/engine/autograd/debug/graph_picture.h>
 #include <inkling/engine/ops.h>
 
 #include <cstdio>

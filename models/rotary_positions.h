@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/ops/attention/rotary.h"
+#include "engine/fused/rotary.h"
 #include "models/architecture.h"
 
 namespace inkling::models {

@@ -1,5 +1,6 @@
 #include "models/transformer.h"
 
+#include "engine/autograd/debug/anomaly.h"
 #include "engine/base/interrupt.h"
 #include "engine/ops.h"
 #include "models/activation.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/autograd/packed_matrix.h"
 #include "engine/base/random.h"
+#include "engine/weights/packed_matrix.h"
 #include "models/adapter.h"
 #include "models/parameters.h"
 

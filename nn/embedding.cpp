@@ -1,6 +1,6 @@
 #include "nn/embedding.h"
 
-#include "engine/ops/shape/embedding.h"
+#include "engine/fused/embedding.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/ops/matrix/linear.h"
+#include "engine/fused/linear.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

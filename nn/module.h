@@ -78,7 +78,7 @@ class Module {
     void zero_grad();
 
     // Freezes all parameters, or those that `which` selects: they have no gradient, and backward, flat buffers and
-    // optimizers skip them. A frozen matrix may be packed (engine/autograd/packed_matrix.h).
+    // optimizers skip them. A frozen matrix may be packed (engine/weights/packed_matrix.h).
     void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
 
   private:

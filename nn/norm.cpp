@@ -1,6 +1,6 @@
 #include "nn/norm.h"
 
-#include "engine/ops/reduce/normalize.h"
+#include "engine/fused/norm.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

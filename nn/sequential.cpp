@@ -1,5 +1,7 @@
 #include "nn/sequential.h"
 
+#include "engine/autograd/debug/anomaly.h"
+
 namespace inkling::nn {
 
 template <class T>

@@ -35,7 +35,7 @@ BUILD = ROOT / "build"  # its objects are used, but for those of the files that 
 SCRATCH = ROOT / "build-mutants"
 TREE = SCRATCH / "tree"
 # No header that the tests include: they are compiled without mutants.
-FILES = ["engine/ops/**/*.cpp", "engine/ops/attention/*[dsk].h", "engine/array/map.cpp", "engine/kernels/*_row.h",
+FILES = ["engine/ops/**/*.cpp", "engine/fused/*.cpp", "engine/fused/*[dsk].h", "engine/more/*.cpp", "engine/array/map.cpp", "engine/kernels/*_row.h",
          "engine/array/broadcast.cpp", "engine/array/axes.cpp", "nn/attention/*.cpp"]
 EXCLUDED = re.compile(r"gradcheck")
 # Messages, assertions and measurements, not what is computed.

@@ -113,7 +113,7 @@ for page in "${pages[@]}"; do
     cd "$folder/$(basename "$page")"
     ln -s "$program" build/inkling
     "$root/tests/some_text.sh" 400 >my.txt
-    case $page in */first-hour.md) cat "$root"/engine/ops/*/*.cpp >my.txt ;; esac  # long enough for byte pairs
+    case $page in */first-hour.md) cat "$root"/engine/{ops/*,fused,more}/*.cpp >my.txt ;; esac  # long enough for byte pairs
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
     echo 'learning_rate = 0.02' >a.toml

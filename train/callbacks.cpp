@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/ops/loss/cross_entropy.h"
+#include "engine/fused/cross_entropy.h"
 #include "formats/files/file.h"
 #include "generate/sequence.h"
 #include "train/loop.h"

@@ -6,7 +6,7 @@
 
 #include "engine/base/float_mode.h"
 #include "engine/base/interrupt.h"
-#include "engine/ops/loss/cross_entropy.h"
+#include "engine/fused/cross_entropy.h"
 #include "engine/process/adaptive_threads.h"
 
 namespace inkling::train {

@@ -50,8 +50,8 @@ class TrainingStep {
     StepResult run(std::size_t number);
 
     // Finds where a step stopped being finite: runs its batches again, with a check after every op
-    // (engine/autograd/anomaly.h). Returns "layer 3, attention: linear: the first value that is not finite is inf at
-    // (2, 7, 31) of ...".
+    // (engine/autograd/debug/anomaly.h). Returns "layer 3, attention: linear: the first value that is not finite is inf
+    // at (2, 7, 31) of ...".
     std::string find_anomaly(std::size_t number);
 
     // asked_to_stop: whether this process is asked to stop; each step tells the others. told_to_stop: whether any

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/autograd/anomaly.h"
+#include "engine/autograd/debug/anomaly.h"
 #include "engine/base/parallel.h"
+#include "engine/fused/cross_entropy.h"
 #include "engine/ops/elementwise/operators.h"
-#include "engine/ops/loss/cross_entropy.h"
 #include "engine/ops/reduce/softmax.h"
 #include "train/run/checkpoint.h"
 

@@ -1,7 +1,7 @@
 #include "engine/autograd/backward.h"
 
+#include "engine/autograd/debug/watch.h"
 #include "engine/autograd/run.h"
-#include "engine/autograd/watch.h"
 
 namespace inkling {
 
@@ -10,7 +10,8 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& giv
     check_cotangent("backward", y, given);
     Array<T> dy = given.defined() ? given.clone() : Array<T>(y.shape(), T{1});
     Node<T>& node = *y.node();
-    if (!node.is_leaf()) return Run<T>("backward", y.node(), Into::leaves).propagate(Tensor<T>(std::move(dy)), after);
+    if (!node.is_leaf())
+        return GraphRun<T>("backward", y.node(), Into::leaves).propagate(Tensor<T>(std::move(dy)), after);
     refuse_in_hooks(&node);
     {
         const SoleWriter<T> writer(node);

@@ -15,7 +15,7 @@ std::vector<Tensor<T>> gradients(const Tensor<T>& y, const std::vector<Tensor<st
     }
     check(!options.create_graph || !NoGrad::active(),
           "gradients: create_graph is asked for in the scope of a NoGrad: use an EnableGrad there");
-    Run<T> run("gradients", y.node(), options.create_graph ? Into::tensors : Into::arrays, ends);
+    GraphRun<T> run("gradients", y.node(), options.create_graph ? Into::tensors : Into::arrays, ends);
     run.propagate(options.dy.defined() ? options.dy : Tensor<T>::ones(y.shape()),
                   options.keep_graph ? Graph::keep : Graph::release);
     std::vector<Tensor<T>> found;

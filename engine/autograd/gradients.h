@@ -2,7 +2,7 @@
 //   const Tensor<double> dx = gradients(y, {x})[0];                          // dy/dx
 //   const Tensor<double> g = gradients(y, {x}, {.create_graph = true})[0];   // has a graph of its own:
 //   sum(g * g).backward();                                                   // a gradient penalty
-// engine/ops/derivatives.h has jacobian(), hessian(), jvp() and hvp().
+// engine/more/derivatives.h has jacobian(), hessian(), jvp() and hvp().
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,6 @@
 #include "engine/autograd/node.h"
 
-#include "engine/autograd/watch.h"
+#include "engine/autograd/debug/watch.h"
 
 namespace inkling {
 

@@ -79,7 +79,7 @@ void Gradients<T>::add_through(const Tensor<T>& dy, FunctionRef<Tensor<T>()> twi
         const bool again = std::find(ends.begin(), ends.end(), node_->inputs[i]) != ends.end();
         if (wanted(i) && !again) ends.push_back(node_->inputs[i]);
     }
-    Run<T> through("gradients", y.node(), run_.records() ? Into::tensors : Into::arrays, ends, Ends::stop);
+    GraphRun<T> through("gradients", y.node(), run_.records() ? Into::tensors : Into::arrays, ends, Ends::stop);
     through.propagate(dy, Graph::release);
     for (const NodePtr<T>& end : ends) {
         const Tensor<T> g = through.gradient(end);

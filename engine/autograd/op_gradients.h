@@ -13,20 +13,20 @@
 
 #include "engine/autograd/leaf_lock.h"
 #include "engine/autograd/output.h"
-#include "engine/autograd/tensor.h"
+#include "engine/autograd/record.h"
 #include "engine/base/function_ref.h"
 
 namespace inkling {
 
 template <class T>
-class Run;
+class GraphRun;
 
 enum class SumLayout { dense, any };
 
 template <class T>
 class Gradients {
   public:
-    Gradients(const NodePtr<T>& node, Run<T>& run) : node_(node), run_(run), leaves_(*node) {}
+    Gradients(const NodePtr<T>& node, GraphRun<T>& run) : node_(node), run_(run), leaves_(*node) {}
 
     // Whether input i wants a gradient. If not, computing it is wasted.
     bool wanted(std::size_t i) const;
@@ -63,7 +63,7 @@ class Gradients {
     Node<T>& wanted_sum(std::size_t i);
 
     const NodePtr<T>& node_;
-    Run<T>& run_;
+    GraphRun<T>& run_;
     LeafLocks<T> leaves_;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/autograd/run.h"
 
-#include "engine/autograd/watch.h"
+#include "engine/autograd/debug/watch.h"
+#include "engine/base/profile.h"
 
 namespace inkling {
 namespace {
@@ -41,7 +42,7 @@ struct InsideOp {
 
 // Runs the closure of a node, and names the node in its errors.
 template <class T, class Body>
-void call(const NodePtr<T>& node, Run<T>& run, const ConstArray<std::type_identity_t<T>>& dy, const Body& body) {
+void call(const NodePtr<T>& node, GraphRun<T>& run, const ConstArray<std::type_identity_t<T>>& dy, const Body& body) {
     try {
         Gradients<T> grads(node, run);
         detect::check_gradients<T>(*node, dy, grads, [&] {
@@ -60,7 +61,8 @@ void call(const NodePtr<T>& node, Run<T>& run, const ConstArray<std::type_identi
 }  // namespace
 
 template <class T>
-Run<T>::Run(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends, Ends at_ends)
+GraphRun<T>::GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends,
+                      Ends at_ends)
     : root_(root),
       into_(into),
       walk_(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(ends),
@@ -75,13 +77,13 @@ Run<T>::Run(const char* what, const NodePtr<T>& root, Into into, const std::vect
 }
 
 template <class T>
-bool Run<T>::leads_on(const Node<T>& node) const {
+bool GraphRun<T>::leads_on(const Node<T>& node) const {
     return std::any_of(node.inputs.begin(), node.inputs.end(),
                        [&](const auto& input) { return input && wants(*input); });
 }
 
 template <class T>
-void Run<T>::propagate(Tensor<T> dy, Graph after) {
+void GraphRun<T>::propagate(Tensor<T> dy, Graph after) {
     const std::vector<NodePtr<T>> none;
     WatchedLeaves<T> leaves(into_ == Into::leaves ? walk_.nodes : none);
     records() ? add(*root_, dy) : add_gradient(sum(*root_), dy.array());
@@ -96,7 +98,7 @@ void Run<T>::propagate(Tensor<T> dy, Graph after) {
 }
 
 template <class T>
-void Run<T>::step(const NodePtr<T>& node) {
+void GraphRun<T>::step(const NodePtr<T>& node) {
     if (records()) return compose(node);
     Node<T>& sum = this->sum(*node);
     if (!sum.has_grad) return;
@@ -106,7 +108,7 @@ void Run<T>::step(const NodePtr<T>& node) {
 }
 
 template <class T>
-void Run<T>::compute(const NodePtr<T>& node, Array<T> dy) {
+void GraphRun<T>::compute(const NodePtr<T>& node, Array<T> dy) {
     if (node->watch) hand_out(*node, dy);
     call(node, *this, dy, [&](Gradients<T>& grads) {
         if (node->gradient->computes) return node->gradient->compute(dy, grads);
@@ -116,7 +118,7 @@ void Run<T>::compute(const NodePtr<T>& node, Array<T> dy) {
 }
 
 template <class T>
-void Run<T>::compose(const NodePtr<T>& node) {
+void GraphRun<T>::compose(const NodePtr<T>& node) {
     const auto found = recorded_.find(node.get());
     if (found == recorded_.end()) return;
     check(!has_hooks(*node), "gradients: '{}' has a hook of on_grad(), which writes to an array: it leaves no graph",
@@ -131,7 +133,7 @@ void Run<T>::compose(const NodePtr<T>& node) {
 }
 
 template <class T>
-void Run<T>::add(const Node<T>& input, const Tensor<T>& g) {
+void GraphRun<T>::add(const Node<T>& input, const Tensor<T>& g) {
     check(g.shape() == input.shape, "gradients: the gradient of '{}' must have the shape of its value, got {} for {}",
           input.op, g.shape(), input.shape);
     Tensor<T>& sum = recorded_[&input];
@@ -148,7 +150,7 @@ void Run<T>::add(const Node<T>& input, const Tensor<T>& g) {
 }
 
 template <class T>
-Tensor<T> Run<T>::gradient(const NodePtr<T>& end) const {
+Tensor<T> GraphRun<T>::gradient(const NodePtr<T>& end) const {
     if (records()) {
         const auto found = recorded_.find(end.get());
         return found == recorded_.end() ? Tensor<T>() : found->second;
@@ -169,7 +171,7 @@ void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& 
 
 template void check_cotangent(const char*, const Tensor<float>&, const ConstArray<float>&);
 template void check_cotangent(const char*, const Tensor<double>&, const ConstArray<double>&);
-template class Run<float>;
-template class Run<double>;
+template class GraphRun<float>;
+template class GraphRun<double>;
 
 }  // namespace inkling

@@ -17,10 +17,10 @@ enum class Into { leaves, arrays, tensors };
 enum class Ends { flow_on, stop };
 
 template <class T>
-class Run {
+class GraphRun {
   public:
-    Run(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends = {},
-        Ends at_ends = Ends::flow_on);
+    GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends = {},
+             Ends at_ends = Ends::flow_on);
 
     // Takes the nodes in order, from the root, whose gradient is dy.
     void propagate(Tensor<T> dy, Graph after);
@@ -54,7 +54,7 @@ class Run {
 template <class T>
 void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& dy);
 
-extern template class Run<float>;
-extern template class Run<double>;
+extern template class GraphRun<float>;
+extern template class GraphRun<double>;
 
 }  // namespace inkling

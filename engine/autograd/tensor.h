@@ -18,10 +18,8 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "engine/autograd/anomaly.h"
 #include "engine/autograd/node.h"
 #include "engine/base/function_ref.h"
-#include "engine/base/profile.h"
 
 namespace inkling {
 
@@ -59,7 +57,7 @@ class Tensor {
     ~Tensor();
     Tensor& operator=(const Tensor&);
     Tensor& operator=(Tensor&&) noexcept;
-    explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/autograd/packed_matrix.h
+    explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/weights/packed_matrix.h
 
     // These make leaves. `requires_grad` asks for a gradient.
     static Tensor from(const Nested<T>& values,
@@ -144,33 +142,6 @@ void check_defined(const char* op, const Tensors&... tensors) {
     check((tensors.defined() && ...), "{}: a tensor with a value is required, got an undefined one", op);
 }
 
-// An array that backward will need, with its current version. get() throws if it was written to since.
-template <class T>
-class Saved {
-  public:
-    Saved() = default;
-    explicit Saved(ConstArray<T> array) : array_(std::move(array)), version_(array_.version()) {}
-    template <std::same_as<T> F>
-    explicit Saved(const Tensor<F>& tensor) : Saved(tensor.value()) {}
-    const ConstArray<T>& get() const;
-    const ConstArray<T>& operator*() const { return get(); }
-    const ConstArray<T>* operator->() const { return &get(); }
-
-  private:
-    ConstArray<T> array_;
-    std::uint32_t version_ = 0;
-};
-template <class T>
-Saved(const Array<T>&) -> Saved<T>;
-template <class T>
-Saved(const Tensor<T>&) -> Saved<T>;
-
-// Saves `needed` for the gradient of x; undefined if x wants no gradient.
-template <class T>
-Saved<T> saved_for(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& needed) {
-    return x.requires_grad() ? Saved<T>(needed) : Saved<T>();
-}
-
 // In the scope of a NoGrad, ops of this thread record no graph.
 class NoGrad {
   public:
@@ -197,81 +168,7 @@ class EnableGrad {
     int around_;
 };
 
-// The inputs of an op, for record().
-template <class T>
-struct OpInputs {
-    std::vector<NodePtr<T>> nodes;
-    std::vector<detect::Input> seen;  // while anomalies are looked for
-    bool infinities = false;          // the op may introduce infinities, because the user asks for them
-
-    void add(const Tensor<T>& x) {
-        nodes.push_back(x.node());
-        if (DetectAnomaly::active()) detect::note_input(x, seen);
-    }
-    bool wanted() const {  // whether any input wants a gradient
-        return !NoGrad::active() &&
-               std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node != nullptr; });
-    }
-};
-
-template <class T, class... Tensors>
-OpInputs<T> inputs(const Tensor<T>& first, const Tensors&... others) {
-    OpInputs<T> all;
-    all.nodes.reserve(1 + sizeof...(others));
-    all.add(first), (all.add(others), ...);
-    return all;
-}
-template <class T>
-OpInputs<T> with_infinities(OpInputs<T> all) {
-    all.infinities = true;
-    return all;
-}
-
-// Makes the output, with a node if `gradient` is given. Only record() calls it.
-template <class T>
-Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in, std::unique_ptr<const OpGradient<T>> gradient);
-
-// The forms of a closure, or of two.
-template <class T, class... Fs>
-class ClosureGradient final : public OpGradient<T>, Fs... {
-    template <class F>
-    static constexpr bool kComposes = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
-    template <class F>
-    static constexpr bool kComputes = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
-
-  public:
-    explicit ClosureGradient(Fs... fs) : Fs(std::move(fs))... {
-        static_assert(
-            ((kComposes<Fs> || kComputes<Fs>)&&...),
-            "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
-        this->composes = (kComposes<Fs> || ...), this->computes = (kComputes<Fs> || ...);
-    }
-    void compose(const Tensor<T>& dy, Gradients<T>& grads) const override { call<kComposes<Fs>...>(dy, grads); }
-    void compute(const Array<T>& dy, Gradients<T>& grads) const override { call<kComputes<Fs>...>(dy, grads); }
-
-  private:
-    template <bool... kCan, class Dy>
-    void call(const Dy& dy, Gradients<T>& grads) const {
-        const auto one = [&]<bool can, class F>(const F& f) {
-            if constexpr (can) f(dy, grads);
-        };
-        (one.template operator()<kCan>(static_cast<const Fs&>(*this)), ...);
-    }
-};
-
-// Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, and `fast` beside it,
-// are closures (dy, grads), called with dy as a tensor, whose results then have a graph, or as an array: see
-// engine/autograd/op_gradients.h. Without the first form, the op cannot be differentiated twice.
-template <class T, class... Fs>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, Fs... gradient) {
-    std::unique_ptr<const OpGradient<T>> kept;
-    if (in.wanted()) kept = std::make_unique<const ClosureGradient<T, Fs...>>(std::move(gradient)...);
-    return record_op<T>(op, std::move(value), std::move(in), std::move(kept));
-}
-
 extern template class Tensor<float>;
 extern template class Tensor<double>;
-extern template class Saved<float>;
-extern template class Saved<double>;
 
 }  // namespace inkling

@@ -2,9 +2,9 @@
 // multiplication" (2008). B is packed into panels as wide as a register tile, which all threads share. Then each thread
 // takes blocks of C, prepares the rows of A for a block as words, and runs register tiles (tile_product.h) over it. One
 // thread sums an element of C along K, in order, so any number of threads gives the same bits.
-#include "engine/array/buffer_pool.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm_panels.h"
+#include "engine/memory/buffer_pool.h"
 
 namespace inkling::kernels {
 namespace {

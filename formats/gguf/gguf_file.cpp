@@ -6,10 +6,10 @@
 #include <cmath>
 #include <fstream>
 
-#include "engine/array/buffer_pool.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
+#include "engine/memory/buffer_pool.h"
 
 namespace inkling::formats {
 namespace {

@@ -5,7 +5,7 @@
 //   relu(x)^2                         silu(S x) x / S, which is x^2 sigmoid(S x)
 #include "models/families/as_qwen3.h"
 
-#include "engine/ops/reduce/normalize.h"
+#include "engine/fused/norm.h"
 #include "models/families/family.h"
 
 namespace inkling::models {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <list>
 
-#include "engine/autograd/packed_matrix.h"
+#include "engine/weights/packed_matrix.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace inkling::models {

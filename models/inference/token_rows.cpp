@@ -1,10 +1,10 @@
 // What the transformer computes for tensors (models/transformer.cpp), for the vectors of a few tokens, on one thread.
 #include <algorithm>
 
+#include "engine/fused/linear.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
-#include "engine/ops/matrix/linear.h"
 #include "models/activation.h"
 #include "models/inference/inference_model.h"
 

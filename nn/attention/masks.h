@@ -1,11 +1,11 @@
-// Masks of attention, the softmax over lengths, and ALiBi's slopes. composed_attention.h has the others.
+// Masks of attention, the softmax over lengths, and ALiBi's slopes. engine/ops/plain/attention_masks.h has the others.
 // A mask is 1 where a query may look and 0 where it may not, and broadcasts to (B, H, Lq, Lk). Only causal_mask
 // (engine/ops/elementwise/mask.h) is 1 where a query may not look: it is for masked_fill, which fills there.
 #pragma once
 
 #include <vector>
 
-#include "engine/ops/attention/composed_attention.h"
+#include "engine/ops/plain/attention.h"
 
 namespace inkling::nn {
 

@@ -16,7 +16,7 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
           "{} for {}: {}, {} and {}",
           H, K, q.shape(), k.shape(), v.shape());
     if (wanted == NeedWeights::no) return {attention(q, k, v, options), {}};
-    return composed_attention(q, k, v, options);
+    return plain::attention(q, k, v, options);
 }
 
 template AttentionOutput<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/autograd/tensor.h"
-#include "engine/ops/attention/composed_attention.h"
+#include "engine/ops/plain/attention.h"
 
 namespace inkling::nn {
 

@@ -1,4 +1,4 @@
-// The ops of engine/ops/composed.h, elementary.h, scatter.h and windows.h.
+// The ops of engine/more/composed.h, elementary.h, scatter.h and windows.h.
 #include "python/bind/bind.h"
 #include "python/bind/places.h"
 

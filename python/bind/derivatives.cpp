@@ -1,5 +1,5 @@
 // gradients() and the derivatives built on it, of Python functions; inkling/_derivatives.py has grad().
-#include "engine/ops/derivatives.h"
+#include "engine/more/derivatives.h"
 #include "python/bind/bind.h"
 
 namespace inkling::python {

@@ -1,6 +1,6 @@
 // Scopes as context managers, and tools that inspect a graph or a function: gradcheck, to_dot.
-#include "engine/autograd/anomaly.h"
-#include "engine/autograd/graph_picture.h"
+#include "engine/autograd/debug/anomaly.h"
+#include "engine/autograd/debug/graph_picture.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/process/threads.h"
 #include "python/bind/bind.h"

@@ -1,7 +1,7 @@
 #include <sstream>
 
 #include "engine/autograd/backward.h"
-#include "engine/autograd/watch.h"
+#include "engine/autograd/debug/watch.h"
 #include "python/bind/bind.h"
 #include "python/bind/indexing.h"
 

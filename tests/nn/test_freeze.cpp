@@ -1,6 +1,6 @@
 // Frozen parameters: no gradient, no place in the flat buffers, and no effect on the others.
-#include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
+#include "engine/weights/packed_matrix.h"
 #include "nn/embedding.h"
 #include "nn/flat.h"
 #include "nn/gradcheck.h"

@@ -2,7 +2,7 @@
 #include "train/evaluate.h"
 
 #include "data/sampler.h"
-#include "engine/ops/loss/cross_entropy.h"
+#include "engine/fused/cross_entropy.h"
 #include "tests/models/architectures.h"
 #include "tests/train/run.h"
 

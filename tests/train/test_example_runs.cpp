@@ -1,6 +1,6 @@
 // Training on examples: learned tokens, independence of rows and batches, threads, resuming.
 #include "data/dataset.h"
-#include "engine/ops/loss/cross_entropy.h"
+#include "engine/fused/cross_entropy.h"
 #include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
 #include "tests/paths.h"

@@ -2,7 +2,7 @@
 #include "train/teachers.h"
 
 #include "engine/autograd/backward.h"
-#include "engine/ops/loss/cross_entropy.h"
+#include "engine/fused/cross_entropy.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"

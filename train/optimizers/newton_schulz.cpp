@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/lanes.h"
+#include "engine/weights/operand.h"
 
 namespace inkling::train {
 namespace {

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "data/sampler.h"
-#include "engine/array/buffer_pool.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/clock.h"
 #include "engine/base/random.h"
-#include "engine/ops/loss/linear_cross_entropy.h"
+#include "engine/fused/linear_cross_entropy.h"
+#include "engine/memory/buffer_pool.h"
 #include "engine/process/memory.h"
 #include "models/families/family.h"
 #include "models/transformer.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "data/split.h"
-#include "engine/array/buffer_pool.h"
-#include "engine/autograd/operand.h"
 #include "engine/base/clock.h"
+#include "engine/memory/buffer_pool.h"
+#include "engine/weights/operand.h"
 #include "train/step.h"
 
 namespace inkling::train {

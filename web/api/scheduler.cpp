@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "engine/array/buffer_pool.h"
 #include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
+#include "engine/memory/buffer_pool.h"
 #include "engine/process/threads.h"
 #include "web/http/http_error.h"
 

@@ -13,21 +13,34 @@
 #include "engine/ops/elementwise/activation.h"
 
 #include "engine/kernels/activation_row.h"
+#include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/unary_op.h"
 
 namespace inkling {
 namespace {
 
-using activation_row::GeluGate, activation_row::normal_cdf;
+using activation_row::normal_cdf;
 
 template <class T>
-Traced<T> normal_cdf(const Traced<T>& x) {
-    return Traced<T>(affine(erf(scale(x.tensor, std::numbers::sqrt2 / 2)), 0.5, 0.5));
+Tensor<T> normal_cdf(const Tensor<T>& x) {
+    return 0.5 * (1 + erf(x * (std::numbers::sqrt2 / 2)));
 }
 template <class V>
 V normal_pdf(const V& x) {
     using T = typename V::value_type;
-    return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * portable::exp(V(T{-0.5}) * x * x);
+    return static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2) * portable::exp(T{-0.5} * x * x);
+}
+
+template <class T>
+Vec<T> gelu_gradient(const Vec<T>& dy, const Vec<T>& x) {
+    const activation_row::GeluGate gate(x);
+    return dy * multiply_add(x, gate.ds, gate.s);
+}
+template <class T>
+Tensor<T> gelu_gradient(const Tensor<T>& dy, const Tensor<T>& x) {
+    constexpr double c = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi, k = 0.044715;
+    const Tensor<T> v = clamp(x, -20, 20), s = sigmoid(c * (v + k * v * v * v));
+    return dy * (s + x * (s * (1 - s) * c * (1 + 3 * k * v * v)));
 }
 
 }  // namespace
@@ -36,22 +49,21 @@ template <class T>
 Tensor<T> tanh(const Tensor<T>& x) {
     return unary_op(
         "tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },
-        [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });
+        [](auto dy, auto y) { return dy * (1 - y * y); });
 }
 
 template <class T>
 Tensor<T> sigmoid(const Tensor<T>& x) {
     return unary_op(
         "sigmoid", x, Saves::output, [](auto v) { return portable::sigmoid(v); },
-        [](auto dy, auto y) { return dy * y * (Vec<T>(T{1}) - y); });
+        [](auto dy, auto y) { return dy * y * (1 - y); });
 }
 
 template <class T>
 Tensor<T> relu(Tensor<T> x) {
-    const Vec<T> zero(T{0});
     return unary_op(
         "relu", std::move(x), Saves::output, [](auto v) { return activation_row::relu(v); },
-        [zero](auto dy, auto y) { return select(y <= zero, zero, dy); });
+        [](Vec<T> dy, Vec<T> y) { return select(y <= 0, Vec<T>(T{0}), dy); });
 }
 
 template <class T>
@@ -60,7 +72,7 @@ Tensor<T> silu(Tensor<T> x) {
         "silu", std::move(x), Saves::input, [](auto v) { return portable::silu(v); },
         [](auto dy, auto v) {
             const auto s = portable::sigmoid(v);
-            return dy * multiply_add(v * s, Vec<T>(T{1}) - s, s);
+            return dy * multiply_add(v * s, 1 - s, s);
         });
 }
 
@@ -68,10 +80,7 @@ template <class T>
 Tensor<T> gelu(Tensor<T> x) {
     return unary_op(
         "gelu", std::move(x), Saves::rounded_input, [](auto v) { return activation_row::gelu(v); },
-        [](auto dy, auto v) {
-            const GeluGate gate(v);
-            return dy * multiply_add(v, gate.ds, gate.s);
-        });
+        [](auto dy, auto v) { return gelu_gradient(dy, v); });
 }
 
 template <class T>
@@ -85,7 +94,8 @@ template <class T>
 Tensor<T> squared_relu(Tensor<T> x) {
     return unary_op(
         "squared_relu", std::move(x), Saves::rounded_input, [](auto v) { return activation_row::squared_relu(v); },
-        [](auto dy, auto v) { return dy * (Vec<T>(T{2}) * at_least(Vec<T>(T{0}), v)); });
+        both_ways([](Vec<T> dy, Vec<T> v) { return dy * (2 * activation_row::relu(v)); },
+                  [](Tensor<T> dy, Tensor<T> v) { return dy * (2 * relu(v)); }));
 }
 
 template <class T>
@@ -101,7 +111,7 @@ Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope) {
     const Vec<T> zero(T{0}), a(static_cast<T>(negative_slope));
     return unary_op(
         "leaky_relu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * v); },
-        [=](auto dy, auto v) {
+        [=](Vec<T> dy, Vec<T> v) {
             return select(v > zero, dy, select(v <= zero, a * dy, v));  // NaN where x is
         });
 }
@@ -111,7 +121,8 @@ Tensor<T> elu(const Tensor<T>& x, double alpha) {
     const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
     return unary_op(
         "elu", x, Saves::input, [=](auto v) { return xsimd::select(v >= zero, v, a * portable::expm1(v)); },
-        [=](auto dy, auto v) { return select(v > zero, dy, dy * a * portable::exp(v)); });
+        both_ways([=](Vec<T> dy, Vec<T> v) { return select(v > zero, dy, dy * a * portable::exp(v)); },
+                  [=](Tensor<T> dy, Tensor<T> v) { return where(v.value() > 0, dy, dy * alpha * exp(v)); }));
 }
 
 template <class T>
@@ -122,8 +133,8 @@ Tensor<T> softcap(Tensor<T> x, double cap) {
     return unary_op(
         "softcap", std::move(x), Saves::output, [=](auto v) { return activation_row::softcap(v, c, inverse); },
         [=](auto dy, auto y) {
-            const auto t = y * Vec<T>(inverse);
-            return dy * (Vec<T>(T{1}) - t * t);
+            const auto t = y * inverse;
+            return dy * (1 - t * t);
         });
 }
 

@@ -13,8 +13,8 @@
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/ops/elementwise/traced.h"
-#include "engine/ops/shape/shape.h"
+#include "engine/ops/elementwise/formula.h"
+#include "engine/ops/elementwise/mask.h"
 
 namespace inkling {
 namespace {
@@ -88,7 +88,7 @@ namespace {
 template <class T, class Better>
 Tensor<T> best(const char* op, const Tensor<T>& a, const Tensor<T>& b, const Better& better) {
     const auto value = [=](auto u, auto v) { return xsimd::select(better(u, v) | xsimd::isnan(u), u, v); };
-    const auto share = [=](auto g, auto u, auto v) {  // the gradient of u: g, g / 2, 0 or NaN
+    const auto share = [=](Vec<T> g, Vec<T> u, Vec<T> v) {  // the gradient of u: g, g / 2, 0 or NaN
         const Vec<T> zero(T{0}), half(T{0.5});
         return select(better(u, v), g, select(better(v, u), zero, select(u == v, half * g, u + v)));
     };
@@ -112,13 +112,6 @@ Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b) {
     return best("minimum", a, b, [](auto u, auto v) { return u < v; });
 }
 
-// Combines a formula for vectors with the same formula for Traced.
-template <class F, class G>
-struct both_ways : F, G {
-    both_ways(F f, G g) : F(f), G(g) {}
-    using F::operator(), G::operator();
-};
-
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
     const Array<T> y = map_both("pow", x, exponent, lanewise<T>([](T a, T b) { return std::pow(a, b); }));
@@ -127,18 +120,14 @@ Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
                       const SavedOf<T> base{0, a}, power{1, b}, result{kOutput, y};
                       const auto da =
                           both_ways(lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); }),
-                                    [](Traced<T> g, Traced<T> u, Traced<T> p) {
-                                        const MaskArray flat = p == Traced<T>(T{0});
-                                        const Traced<T> lower(pow(u.tensor, (p - Traced<T>(T{1})).tensor));
-                                        return select(flat, Traced<T>(T{0}), g * p * lower);
+                                    [](const Tensor<T>& g, const Tensor<T>& u, const Tensor<T>& p) {
+                                        return where(xt::equal(p.value(), T{0}), 0, g * p * pow(u, p - 1));
                                     });
                       const auto db = both_ways(
                           lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); }),
-                          [](Traced<T> g, Traced<T> u, Traced<T> p, Traced<T> z) {
-                              const Traced<T> zero(T{0});
-                              const MaskArray flat = (u == zero) & (zero <= p);
-                              return select(flat, zero,
-                                            g * z * Traced<T>(log(select(u == zero, Traced<T>(T{1}), u).tensor)));
+                          [](const Tensor<T>& g, const Tensor<T>& u, const Tensor<T>& p, const Tensor<T>& z) {
+                              const MaskArray zero = xt::equal(u.value(), T{0}), flat = zero && p.value() >= T{0};
+                              return where(flat, 0, g * z * log(where(zero, 1, u)));
                           });
                       add_mapped(grads, 0, a->shape(), da, dy, base, power);
                       add_mapped(grads, 1, b->shape(), db, dy, base, power, result);

@@ -47,21 +47,21 @@ Vec<T> power(const Vec<T>& x, T p) {
     return lanewise<T>([p](T v) { return std::pow(v, p); })(x);
 }
 template <class T>
-Traced<T> sine(const Traced<T>& x) {
-    return Traced<T>(sin(x.tensor));
+Tensor<T> sine(const Tensor<T>& x) {
+    return sin(x);
 }
 template <class T>
-Traced<T> cosine(const Traced<T>& x) {
-    return Traced<T>(cos(x.tensor));
+Tensor<T> cosine(const Tensor<T>& x) {
+    return cos(x);
 }
 template <class T>
-Traced<T> power(const Traced<T>& x, T p) {
-    return Traced<T>(pow(x.tensor, static_cast<double>(p)));
+Tensor<T> power(const Tensor<T>& x, T p) {
+    return pow(x, static_cast<double>(p));
 }
 
 template <class T, class F>
 Tensor<T> step(const char* op, const Tensor<T>& x, const F& f) {
-    return unary_op(op, x, Saves::nothing, f, [](auto dy, auto) { return decltype(dy)(T{0}); });
+    return unary_op(op, x, Saves::nothing, f, [](Vec<T>, Vec<T>) { return Vec<T>(T{0}); });
 }
 
 }  // namespace
@@ -92,14 +92,14 @@ Tensor<T> sqrt(const Tensor<T>& x) {
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, double exponent) {
     const T p = static_cast<T>(exponent);
-    return unary_op(
-        "pow", x, Saves::input, [p](auto v) { return power(v, p); },
-        [p](auto dy, auto v) { return p == T{0} ? Vec<T>(T{0}) : dy * Vec<T>(p) * power(v, p - T{1}); });
+    const auto value = [p](auto v) { return power(v, p); };
+    if (p == 0) return step("pow", x, value);
+    return unary_op("pow", x, Saves::input, value, [p](auto dy, auto v) { return dy * p * power(v, p - 1); });
 }
 
 template <class T>
 Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
-    const Vec<T> a(static_cast<T>(factor)), b(static_cast<T>(offset));
+    const T a = static_cast<T>(factor), b = static_cast<T>(offset);
     if (offset == 0)  // without a sum, which would make -0 of -0 and 0 a 0
         return unary_op(
             "affine", x, Saves::nothing, [a](auto v) { return a * v; }, [a](auto dy, auto) { return a * dy; });
@@ -109,11 +109,10 @@ Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
 
 template <class T>
 Tensor<T> abs(const Tensor<T>& x) {
-    const Vec<T> zero(T{0});
     return unary_op(
         "abs", x, Saves::input, [](auto v) { return xsimd::abs(v); },
-        [zero](auto dy, auto v) {
-            return select(v > zero, dy, select(v < zero, -dy, v * dy));  // 0 or NaN
+        [](Vec<T> dy, Vec<T> v) {
+            return select(v > 0, dy, select(v < 0, -dy, v * dy));  // 0 or NaN
         });
 }
 
@@ -132,28 +131,31 @@ Tensor<T> cos(const Tensor<T>& x) {
 template <class T>
 Tensor<T> asin(const Tensor<T>& x) {
     return unary_op("asin", x, Saves::input, lanewise<T>([](T v) { return std::asin(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / sqrt((one - v) * (one + v)); });
+                    [](auto dy, auto v) { return dy / sqrt((1 - v) * (1 + v)); });
 }
 
 template <class T>
 Tensor<T> acos(const Tensor<T>& x) {
     return unary_op("acos", x, Saves::input, lanewise<T>([](T v) { return std::acos(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / sqrt((one - v) * (one + v)); });
+                    [](auto dy, auto v) { return -dy / sqrt((1 - v) * (1 + v)); });
 }
 
 template <class T>
 Tensor<T> atan(const Tensor<T>& x) {
     return unary_op("atan", x, Saves::input, lanewise<T>([](T v) { return std::atan(v); }),
-                    [one = Vec<T>(T{1}), large = Vec<T>(kLargeSquare<T>)](auto dy, auto v) {
-                        return select(max(v, -v) < large, dy / multiply_add(v, v, one), dy / v / v);
-                    });
+                    both_ways(
+                        [](Vec<T> dy, Vec<T> v) {
+                            const Vec<T> one(T{1});
+                            return select(max(v, -v) < kLargeSquare<T>, dy / multiply_add(v, v, one), dy / v / v);
+                        },
+                        [](Tensor<T> dy, Tensor<T> v) { return dy / (v * v + 1); }));
 }
 
 template <class T>
 Tensor<T> log1p(const Tensor<T>& x) {
     return unary_op(
         "log1p", x, Saves::input, [](auto v) { return portable::log1p(v); },
-        [](auto dy, auto v) { return dy / (Vec<T>(T{1}) + v); });
+        [](auto dy, auto v) { return dy / (1 + v); });
 }
 
 template <class T>
@@ -165,14 +167,16 @@ Tensor<T> expm1(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> erf(const Tensor<T>& x) {
-    const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi)), far(T{30});  // e^-900 is 0
+    const T c = static_cast<T>(2 * std::numbers::inv_sqrtpi);
+    const auto dx = [c](Vec<T> dy, Vec<T> v) {  // e^-(s + rest), s + rest = v^2: s alone would lose digits of a large v
+        const Vec<T> far(T{30});                // e^-900 is 0
+        const auto w = min(far, max(-far, v)), s = w * w, rest = multiply_add(w, w, -s);
+        const auto e = dy * c * portable::exp(-s);
+        return e - e * rest;
+    };
     return unary_op(
         "erf", x, Saves::input, [](auto v) { return portable::erf(v); },
-        [c, far](auto dy, auto v) {  // e^-(s + rest), s + rest = v^2: s alone would lose digits of a large v
-            const auto w = min(far, max(-far, v)), s = w * w, rest = multiply_add(w, w, -s);
-            const auto e = dy * c * portable::exp(-s);
-            return e - e * rest;
-        });
+        both_ways(dx, [c](Tensor<T> dy, Tensor<T> v) { return dy * c * exp(-(v * v)); }));
 }
 
 template <class T>
@@ -186,7 +190,7 @@ Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
             const Vec<T> y = xsimd::select(v < l, l, v);
             return xsimd::select(y > h, h, y);
         },
-        [=](auto dy, auto v) { return select((v > l) & (v < h), dy, select(v == v, zero, v)); });
+        [=](Vec<T> dy, Vec<T> v) { return select((v > l) & (v < h), dy, select(v == v, zero, v)); });
 }
 
 template <class T>

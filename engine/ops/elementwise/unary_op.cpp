@@ -1,10 +1,10 @@
 #include "engine/ops/elementwise/unary_op.h"
 
 #include "engine/autograd/op_gradients.h"
-#include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/ops/shape/shape.h"
+#include "engine/weights/operand.h"
 
 namespace inkling {
 namespace {
@@ -83,9 +83,9 @@ struct UnaryGradient {
         const Tensor<T> own = saves == Saves::nothing  ? dy
                               : saves == Saves::output ? grads.out(saved.values())
                                                        : grads.in(0, saved.values());
-        Traced<T> both[] = {Traced<T>(dy), Traced<T>(own)};
+        Tensor<T> both[] = {dy, own};
         gradient(0, nullptr, nullptr, both);
-        grads.add(0, expand(both[0].tensor, dy.shape()));
+        grads.add(0, both[0]);
     }
     void operator()(const Array<T>& dy, Gradients<T>& grads) const {
         const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };

@@ -1,15 +1,14 @@
 // The helper of elementwise ops y = f(x):
 //   return unary_op("tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },   // y
-//                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx from dy and the saved
-//                   value
-// Both functions take and return Vec<T>; the second also takes Traced<T> (traced.h).
+//                   [](auto dy, auto y) { return dy * (1 - y * y); });   // dx from dy and the saved value
+// Both functions take and return Vec<T>; the second also takes tensors (formula.h).
 #pragma once
 
 #include <functional>
 
 #include "engine/array/map.h"
 #include "engine/autograd/tensor.h"
-#include "engine/ops/elementwise/traced.h"
+#include "engine/ops/elementwise/formula.h"
 
 namespace inkling {
 
@@ -29,9 +28,9 @@ inline constexpr T kLargeSquare = T(0x1p30);
 
 template <class T>
 using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
-// The same for the gradient. If `traced` is given, it holds dy and the saved value, and the result replaces dy.
+// The same for the gradient. If `tensors` is given, it holds dy and the saved value, and the result replaces dy.
 template <class T>
-using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Traced<T>* traced)>;
+using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Tensor<T>* tensors)>;
 
 template <class T>
 Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient);
@@ -39,9 +38,9 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
 // Works in x's memory if the caller moves x in and nothing else holds it; backward works in dy's.
 template <class T, class F, class G>
 Tensor<T> unary_op(const char* op, Tensor<T> x, Saves saves, const F& value, const G& gradient) {
-    const auto either = [gradient](std::size_t n, T* out, const T* const* in, Traced<T>* traced) {
-        if (traced)
-            traced[0] = gradient(traced[0], traced[1]);
+    const auto either = [gradient](std::size_t n, T* out, const T* const* in, Tensor<T>* tensors) {
+        if (tensors)
+            tensors[0] = formula_of_tensors(gradient, tensors[0], tensors[1]);
         else
             simd_map(n, out, gradient, in[0], in[1]);
     };

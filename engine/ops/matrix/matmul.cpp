@@ -4,9 +4,9 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/autograd/operand.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"
+#include "engine/weights/operand.h"
 
 namespace inkling {
 namespace {

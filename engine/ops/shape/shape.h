@@ -1,4 +1,4 @@
-// Views: reshape, permute, transpose, slice and split share their input's buffer; their gradients are views too.
+// Views: reshape, permute, transpose and slice share their input's buffer; their gradients are views too.
 #pragma once
 
 #include <concepts>
@@ -43,15 +43,5 @@ template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b);
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1);
-
-// Splits along an axis into pieces of these sizes, or into `parts` equal pieces. Their gradients are views of x's.
-template <class T>
-std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis);
-std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis);
-template <class T, std::integral N>
-std::vector<Tensor<T>> split(const Tensor<T>& x, N parts, std::ptrdiff_t axis) {
-    check_defined("split", x);
-    return split(x, equal_sizes(x.shape(), static_cast<std::size_t>(parts), axis), axis);
-}
 
 }  // namespace inkling

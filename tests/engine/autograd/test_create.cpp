@@ -1,8 +1,8 @@
 // Tensors of given or random numbers, and tensors as text.
 #include <sstream>
 
-#include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
+#include "engine/weights/packed_matrix.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

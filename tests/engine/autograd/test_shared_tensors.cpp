@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "engine/autograd/backward.h"
+#include "engine/autograd/debug/graph_picture.h"
 #include "engine/autograd/gradients.h"
-#include "engine/autograd/graph_picture.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 

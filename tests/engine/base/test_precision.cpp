@@ -1,6 +1,6 @@
 // Products in bfloat16: the operands that are rounded, the scope of the setting, and that threads change no bit.
 #include "engine/array/axes.h"
-#include "engine/autograd/operand.h"
+#include "engine/weights/operand.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

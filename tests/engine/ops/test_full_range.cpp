@@ -2,10 +2,10 @@
 // and norms and variances of rows whose squares over- or underflow.
 #include <cmath>
 
+#include "engine/fused/norm.h"
 #include "engine/ops.h"
 #include "engine/ops/elementwise/activation.h"
 #include "engine/ops/elementwise/operators.h"
-#include "engine/ops/reduce/normalize.h"
 #include "engine/ops/reduce/reduce.h"
 #include "tests/engine/helpers.h"
 #include "tests/reference/read.h"

@@ -1,5 +1,5 @@
 // The fused attention against the composed one, its oracle: values and gradients on ragged sizes.
-#include "engine/ops/attention/attention.h"
+#include "engine/fused/attention.h"
 
 #include "engine/ops.h"
 #include "nn/attention/masks.h"

@@ -3,7 +3,7 @@
 // positions.
 #include <memory>
 
-#include "engine/ops/attention/rotary.h"
+#include "engine/fused/rotary.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"

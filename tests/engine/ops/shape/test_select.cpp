@@ -1,8 +1,8 @@
 // Elements by index: known values and gradients, repeated ids, views, sorting with ties and NaN, errors, threads.
 #include "engine/ops/shape/select.h"
 
+#include "engine/fused/embedding.h"
 #include "engine/ops/elementwise/operators.h"
-#include "engine/ops/shape/embedding.h"
 #include "engine/ops/shape/shape.h"
 #include "tests/engine/helpers.h"
 

@@ -1,0 +1,108 @@
+#include "engine/autograd/debug/watch.h"
+
+#include "engine/autograd/leaf_lock.h"
+
+namespace inkling {
+
+constinit thread_local const InHooks* InHooks::innermost = nullptr;
+
+bool InHooks::of(const void* leaf) {
+    const InHooks* in = innermost;
+    while (in && in->leaf_ != leaf) in = in->outer_;
+    return in != nullptr;
+}
+
+namespace {
+
+// A copy of the requests, which hooks and other threads may add to meanwhile.
+template <class T>
+Requests<T> requests_of(Node<T>& node) {
+    const SoleWriter<T> writer(node);
+    return node.watch.load()->requests;
+}
+
+template <class T>
+void check_hooked(const Node<T>& node, const Array<T>& dy) {
+    check(dy.shape() == node.shape, "on_grad: the gradient of '{}' must keep its shape {}, got {}", node.op, node.shape,
+          dy.shape());
+}
+
+}  // namespace
+
+// Hooks may write to dy, so nothing else may hold its memory.
+template <class T>
+void hand_out(Node<T>& node, Array<T>& dy) {
+    const Requests<T> requests = requests_of(node);
+    for (const auto& hook : requests.hooks) {
+        if (dy.shares_buffer()) dy = dy.clone();
+        hook(dy);
+        check_hooked(node, dy);
+    }
+    for (const auto& ready : requests.notices) ready();
+    if (!requests.retain) return;
+    Array<T> sum = dy.clone();
+    const SoleWriter<T> writer(node);
+    Array<T>& retained = node.watch.load()->retained;
+    if (retained.defined()) add_into(sum, retained);
+    retained = std::move(sum);
+}
+
+template <class T>
+void hand_out_leaf(Node<T>& leaf) {
+    const Requests<T> requests = requests_of(leaf);
+    const SoleWriter<T> writer(leaf);
+    if (!leaf.has_grad) return;
+    const InHooks in(&leaf);
+    for (const auto& hook : requests.hooks) {
+        Array<T> dy = leaf.grad.clone();
+        hook(dy);
+        check_hooked(leaf, dy);
+        if (!leaf.has_grad) continue;  // the hook zeroed it
+        if (leaf.leaf.keep_place) {
+            copy_into(leaf.grad, dy);
+        } else {
+            leaf.grad = dy;
+        }
+    }
+    for (const auto& ready : requests.notices) ready();
+}
+
+template <class T>
+bool has_hooks(Node<T>& node) {
+    return node.watch && !requests_of(node).hooks.empty();
+}
+
+void refuse_in_hooks(const void* leaf) {
+    check(!InHooks::of(leaf),
+          "backward: a hook of a leaf runs backward through that leaf, whose gradient it is about to change: run it "
+          "after backward, or take gradients(), which add to no leaf");
+}
+
+template <class T>
+WatchedLeaves<T>::WatchedLeaves(const std::vector<NodePtr<T>>& nodes) {
+    for (const auto& node : nodes) {
+        for (const auto& input : node->inputs)
+            if (input && input->is_leaf() && input->watch) ++open_[input.get()];
+    }
+    for (const auto& [leaf, count] : open_) refuse_in_hooks(leaf);
+}
+
+template <class T>
+void WatchedLeaves<T>::done(const Node<T>& node) {
+    if (open_.empty()) return;
+    for (const auto& input : node.inputs) {
+        const auto leaf = open_.find(input.get());
+        if (leaf != open_.end() && --leaf->second == 0) hand_out_leaf(*input);
+    }
+}
+
+#define INKLING_INSTANTIATE(T)                   \
+    template void hand_out(Node<T>&, Array<T>&); \
+    template void hand_out_leaf(Node<T>&);       \
+    template bool has_hooks(Node<T>&);           \
+    template class WatchedLeaves<T>;
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

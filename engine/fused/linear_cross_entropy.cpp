@@ -1,0 +1,184 @@
+//   z = X W^T, a block of the vocabulary (columns of z) at a time;  with a cap, z = c tanh(X W^T / c)
+//   forward    running maximum m and sum l = sum_v e^(z_v - m) of each row: when m grows, l shrinks by e^(m_old - m)
+//              loss = mean over rows of (m + ln l) - z_target
+//   backward   recompute z;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
+//              dX += dz W     dW's rows of the block = dz^T X
+// Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is computed.
+#include "engine/fused/linear_cross_entropy.h"
+
+#include <cmath>
+#include <limits>
+
+#include "engine/autograd/op_gradients.h"
+#include "engine/base/parallel.h"
+#include "engine/fused/linear.h"
+#include "engine/kernels/lanes.h"
+#include "engine/ops/elementwise/activation.h"
+#include "engine/weights/operand.h"
+
+namespace inkling {
+namespace {
+
+constexpr std::size_t kLogits = std::size_t{128} << 20;  // bytes of logits that are saved rather than recomputed
+constexpr std::size_t kBlock = std::size_t{4} << 20;     // bytes of logits at a time otherwise
+
+// The state of a row: its largest logit so far, the sum of e^(z - top), and the logit of its target.
+template <class T>
+struct Row {
+    T top = -std::numeric_limits<T>::infinity(), sum = 0, target = 0;
+};
+
+template <class T>
+void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::int32_t target) {
+    const T top = std::max(row.top, simd_max(n, z));
+    if (top > -std::numeric_limits<T>::infinity()) {
+        const Vec<T> m(top);
+        row.sum = row.sum * portable::exp(row.top - top) +
+                  simd_sum(
+                      n, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, z);
+        row.top = top;
+    } else if (has_nan(n, z)) {
+        row.sum = std::numeric_limits<T>::quiet_NaN();
+    }
+    const auto at = static_cast<std::size_t>(target) - first;
+    if (static_cast<std::size_t>(target) >= first && at < n) row.target = z[at];
+}
+
+template <class T>
+void cap_row(std::size_t n, T* z, T cap, T inverse) {
+    simd_map(
+        n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * portable::tanh(v * r); }, z);
+}
+
+template <class T>
+Tensor<T> two_ops(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets, std::int32_t ignore,
+                  double cap) {
+    const Tensor<T> z = linear(x, weight);
+    return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, ignore);
+}
+
+}  // namespace
+
+std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::size_t element_bytes) {
+    const std::size_t column = std::max<std::size_t>(rows, 1) * element_bytes;
+    if (vocab_size <= kLogits / column) return vocab_size;
+    return std::max<std::size_t>(512, kBlock / column / 64 * 64);
+}
+
+template <class T>
+Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets_any,
+                               std::int32_t ignore, std::size_t block, double cap) {
+    check_defined("linear_cross_entropy", x, weight);
+    check(targets_any.defined(), "linear_cross_entropy: targets are required, got an undefined array");
+    check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
+              targets_any.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
+          "linear_cross_entropy: x (..., C), weight (V, C) and targets (...) are required, got {}, {} and {}",
+          x.shape(), weight.shape(), targets_any.shape());
+    check(cap >= 0, "linear_cross_entropy: a cap above 0, or 0 for none, is required, got {}", cap);
+    const std::size_t V = weight.dim(0), C = weight.dim(1), rows = targets_any.size();
+    if (block == 0) {
+        block = columns_at_a_time(rows, V, sizeof(T));
+        if (block == V) return two_ops(x, weight, targets_any, ignore, cap);
+    }
+    const IdArray targets = targets_any.clone();  // the caller may write to its own before backward
+    std::size_t counted = 0;
+    for (const std::int32_t t : targets) {
+        check(t == ignore || (t >= 0 && static_cast<std::size_t>(t) < V),
+              "linear_cross_entropy: targets must be at least 0 and below {}, or {}, got {}", V, ignore, t);
+        counted += t != ignore;
+    }
+    const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
+    const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
+    // Calls visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
+    const SavedWeight<T> w_all(weight);
+    const auto each_block = [rows, V, block, x2, w_all](const auto& visit) {
+        for (std::size_t v = 0; v < V; v += block) {
+            const std::size_t n = std::min(block, V - v);
+            const Operand<T> w = w_all.rows(v, v + n, x2.precision());
+            Array<T> z({rows, n});
+            product(x2, w.transposed(), z);
+            visit(v, n, w, z);
+        }
+    };
+    std::vector<Row<T>> stats(rows);
+    each_block([&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
+        T* const logits = z.data();
+        parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                if (targets.data()[i] == ignore) continue;
+                if (cap > 0) cap_row(n, logits + i * n, c, inverse);
+                take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
+            }
+        });
+    });
+    double total = 0;  // in double and in order, so that the mean of many rows keeps its last digits
+    Array<T> log_sums({rows}, T{0});
+    for (std::size_t i = 0; i < rows; ++i) {
+        if (targets.data()[i] == ignore) continue;
+        const Row<T>& r = stats[i];
+        const T log_sum = portable::log(r.sum);
+        log_sums.data()[i] = r.top + log_sum;
+        total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
+    }
+    const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
+    const auto gradient = [=, shape = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        const WithPrecision scope(x2.precision());
+        grads.add_through(dy, [&] {
+            const Tensor<T> rows_of_x = grads.in(0, x2.values().reshaped(shape)),
+                            w = grads.in(1, w_all.operand(Precision::fp32).full());
+            return two_ops(rows_of_x, w, targets.reshaped(Shape(shape.begin(), shape.end() - 1)), ignore, cap);
+        });
+    };
+    // dz of row i in place of its logits z of columns [v, v + n)
+    const auto logits_gradient = [=](T g, std::size_t i, std::size_t v, std::size_t n, T* row) {
+        const std::int32_t t = targets.data()[i];
+        if (t == ignore) {
+            std::fill_n(row, n, T{0});
+            return;
+        }
+        const auto at = static_cast<std::size_t>(t) - v;
+        const bool hit = static_cast<std::size_t>(t) >= v && at < n;
+        const Vec<T> wide(g), l(log_sums.data()[i]);
+        T target_gradient = g;
+        if (cap > 0) {
+            cap_row(n, row, c, inverse);
+            if (hit) target_gradient *= 1 - row[at] * inverse * (row[at] * inverse);
+            const Vec<T> r(inverse), one(T{1});
+            simd_map(
+                n, row, [=](auto u) { return wide * portable::exp(u - l) * (one - u * r * (u * r)); }, row);
+        } else {
+            simd_map(
+                n, row, [=](auto u) { return wide * portable::exp(u - l); }, row);
+        }
+        if (hit) row[at] -= target_gradient;
+    };
+    const auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+        const T g = *dy.data() * static_cast<T>(weight_of_row);
+        Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
+        const auto run = [&](Array<T>& dw, bool accumulate) {
+            each_block([&](std::size_t v, std::size_t n, const Operand<T>& w, Array<T>& z) {
+                T* const logits = z.data();
+                parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) logits_gradient(g, i, v, n, logits + i * n);
+                });
+                const auto dz = Operand<T>::rounded(z, x2.precision());
+                if (dx.defined()) product(dz, w, dx, {.accumulate = v > 0});
+                if (!dw.defined()) return;
+                Array<T> part = dw.sliced(0, v, v + n);
+                product(dz.transposed(), x2, part, {.accumulate = accumulate});
+            });
+        };
+        Array<T> none;
+        grads.wanted(1) ? grads.accumulate_into(1, run, SumLayout::any) : run(none, false);
+        if (dx.defined()) grads.add(0, dx.reshaped(shape));
+    };
+    return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
+                  gradient, fast);
+}
+
+template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Tensor<float>&, const IdArray&, std::int32_t,
+                                            std::size_t, double);
+template Tensor<double> linear_cross_entropy(const Tensor<double>&, const Tensor<double>&, const IdArray&, std::int32_t,
+                                             std::size_t, double);
+
+}  // namespace inkling

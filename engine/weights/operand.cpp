@@ -1,0 +1,95 @@
+#include "engine/weights/operand.h"
+
+#include "engine/array/axes.h"
+
+namespace inkling {
+
+template <class T>
+Operand<T>::Operand(ConstArray<T> x, Precision precision)
+    : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(std::move(x)) {}
+
+template <class T>
+Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
+    Operand result(x, precision);
+    if constexpr (std::is_same_v<T, float>) {
+        if (precision == Precision::bf16) {
+            result.half_ = round_to_bfloat16(x);
+            result.full_ = {};
+        }
+    }
+    return result;
+}
+
+template <class T>
+Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums) {
+    Operand result(x, precision);
+    if constexpr (std::is_same_v<T, float>) {
+        if (precision == Precision::bf16) {
+            result.half_ = round_and_sum(x.contiguous(), column_sums);
+            result.full_ = {};
+            return result;
+        }
+    }
+    column_sums = sum_over<T>(x, {0});
+    return result;
+}
+
+template <class T>
+Operand<T> Operand<T>::of_half(ConstArray<BFloat16> x) {
+    Operand result;
+    result.precision_ = Precision::bf16;
+    result.half_ = std::move(x);
+    return result;
+}
+
+template <class T>
+ConstArray<T> Operand<T>::values() const {
+    if constexpr (std::is_same_v<T, float>) {
+        if (half_) return widen(*half_);
+    }
+    return *full_;
+}
+
+template <class T>
+Operand<T> Operand<T>::reshaped(const Shape& shape) const {
+    return half_ ? of_half(half_->reshaped(shape)) : Operand(full_->reshaped(shape), precision_);
+}
+
+template <class T>
+Operand<T> Operand<T>::transposed() const {
+    return half_ ? of_half(half_->transposed(-2, -1)) : Operand(full_->transposed(-2, -1), precision_);
+}
+
+template <class T>
+void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options,
+             const ConstArray<std::type_identity_t<T>>& bias) {
+    check(a.precision_ == b.precision_, "product: both operands must have the same precision");
+    options.round = a.precision_ == Precision::bf16;
+    if constexpr (std::is_same_v<T, float>) {
+        if (a.half_ && b.half_) return gemm(*a.half_, *b.half_, c, options, bias);
+        if (a.half_) return gemm(*a.half_, *b.full_, c, options, bias);
+        if (b.half_) return gemm(*a.full_, *b.half_, c, options, bias);
+    }
+    gemm(*a.full_, *b.full_, c, options, bias);
+}
+
+template <class T>
+Operand<T> SavedWeight<T>::rows(std::size_t begin, std::size_t end, Precision precision) const {
+    if (!packed_) return Operand<T>(end - begin == rows_ ? *full_ : full_->sliced(0, begin, end), precision);
+    if constexpr (std::is_same_v<T, float>) {
+        if (precision == Precision::bf16 && packed_->half().defined())
+            return Operand<T>::of_half(ConstArray<BFloat16>(packed_->half()).sliced(0, begin, end));
+    }
+    return Operand<T>(packed_->template unpacked_rows<T>(begin, end), precision);
+}
+
+template class Operand<float>;
+template class Operand<double>;
+template class SavedWeight<float>;
+template class SavedWeight<double>;
+template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions,
+                      const ConstArray<float>&);
+template void product(const Operand<double>&, const Operand<double>&, Array<double>&, GemmOptions,
+                      const ConstArray<double>&);
+
+}  // namespace inkling

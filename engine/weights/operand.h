@@ -1,0 +1,66 @@
+// Operands of matrix products in the current precision (engine/base/precision.h), float32 or bfloat16. Activations save
+// them too, and can round them in the same way.
+//   const Operand<float> x(array), w(weights);   product(x, w, y);     // rounds both to bfloat16 in that precision
+#pragma once
+
+#include <optional>
+
+#include "engine/array/gemm.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/precision.h"
+#include "engine/weights/packed_matrix.h"
+
+namespace inkling {
+
+// An operand in the precision at its construction; it can be saved for backward. Each product rounds it while
+// packing, or rounded() does so once.
+template <class T>
+class Operand {
+  public:
+    Operand() = default;
+    explicit Operand(ConstArray<T> x) : Operand(std::move(x), product_precision()) {}
+    Operand(ConstArray<T> x, Precision precision);
+    // Rounds now, to half the memory: for operands that are saved, or used more than once.
+    static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
+    // The same for x (rows, columns), and sums its columns in the same pass.
+    static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
+
+    Precision precision() const { return precision_; }
+    static Operand of_half(ConstArray<BFloat16> x);       // bf16 products use it directly
+    const ConstArray<T>& full() const { return *full_; }  // undefined if half() holds the operand
+    const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
+    ConstArray<T> values() const;  // widened if half
+    Operand reshaped(const Shape& shape) const;
+    Operand transposed() const;  // the two last axes
+
+    template <class U>
+    friend void product(const Operand<U>& a, const Operand<U>& b, Array<U>& c, GemmOptions options,
+                        const ConstArray<std::type_identity_t<U>>& bias);
+
+  private:
+    Precision precision_ = Precision::fp32;
+    Saved<T> full_;
+    std::optional<ConstArray<BFloat16>> half_;
+};
+
+// Saves the weight of a layer for backward, as an operand, whole or by rows. Widens a packed weight in each call.
+template <class T>
+class SavedWeight {
+  public:
+    explicit SavedWeight(const Tensor<T>& weight)
+        : rows_(weight.dim(0)), packed_(weight.packed()), full_(packed_ ? Saved<T>() : Saved<T>(weight)) {}
+    Operand<T> operand(Precision precision) const { return rows(0, rows_, precision); }
+    Operand<T> rows(std::size_t begin, std::size_t end, Precision precision) const;
+
+  private:
+    std::size_t rows_;
+    std::shared_ptr<const PackedMatrix> packed_;
+    Saved<T> full_;
+};
+
+// C (+)= A B + bias, as gemm. Both operands must have the same precision.
+template <class T>
+void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options = {},
+             const ConstArray<std::type_identity_t<T>>& bias = {});
+
+}  // namespace inkling

@@ -1,0 +1,54 @@
+// Embedding: rows by id, gradients added row by row, tables that are views, wrong ids.
+#include "engine/fused/embedding.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEMPLATE_TEST_CASE("embedding: rows are looked up and their gradients added", "[engine]", float, double) {
+    using T = TestType;
+    const IdArray ids = of<std::int32_t>({2, 2}, {2, 0, 2, 2});
+    const Tensor<T> table(of<T>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), true);
+    const Tensor<T> y = embedding(ids, table);
+    CHECK(y.shape() == Shape{2, 2, 2});
+    check_equal(y.value(), {5, 6, 1, 2, 5, 6, 5, 6});
+    backward(y, of<T>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
+    check_equal(table.grad(), {3, 4, 0, 0, 13, 16, 0, 0});
+    backward(embedding(of<std::int32_t>({1}), table), of<T>({1, 2}, {10, 20}));  // added to what is there
+    check_equal(table.grad(), {3, 4, 10, 20, 13, 16, 0, 0});
+    check_equal(embedding(IdArray(Shape{}, 3), table).value(), {7, 8});
+    CHECK(embedding(IdArray({0, 5}), table).shape() == Shape{0, 5, 2});
+    check_equal(embedding(ids.transposed(0, 1), table).value(), {5, 6, 5, 6, 1, 2, 5, 6});
+}
+
+TEST_CASE("embedding: any layout of the table and its gradient, in float as in double", "[engine]") {
+    const IdArray ids = of<std::int32_t>({0, 2, 0});
+    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, transpose(in[0], 0, 1)); },
+                         {normal({4, 3}, 1)}) < 1e-8);
+    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, split(in[0], 2, 1)[1]); }, {normal({4, 6}, 1)}) <
+          1e-8);
+    const auto both = [&](const Inputs& in) {
+        const Tensor<double> e = embedding(ids, in[0]);
+        return sum(e * e) + sum(transpose(in[0], 0, 1) * in[1]);
+    };
+    CHECK(gradient_error(both, {normal({4, 3}, 1), normal({3, 4}, 2)}) < 1e-8);
+    for (const std::size_t n : kRagged) {  // float agrees with double, with any number of threads
+        const IdArray many = random_ids({3, n}, 11, n);
+        check_float_against_double([&](const auto& in) { return embedding(many, in[0]); }, {{11, n}});
+    }
+    const IdArray many = random_ids({4, 1000}, 65, 1);
+    const std::vector<Array<float>> at = {random_array<float>({65, 257}, 1)};
+    check_same_with_any_threads(
+        "embedding", [&] { return all_of(run<float>([&](const auto& in) { return embedding(many, in[0]); }, at)); });
+}
+
+TEST_CASE("embedding: ids outside the table are refused", "[engine]") {
+    const Tensor<float> table(Array<float>({4, 2}, 1.0f));
+    CHECK_THROWS_WITH(embedding(of<std::int32_t>({0, 4}), table),
+                      contains("embedding: ids must be at least 0 and below 4, got 4"));
+    CHECK_THROWS_WITH(embedding(of<std::int32_t>({-1}), table), contains("got -1"));
+    CHECK_THROWS_WITH(embedding(of<std::int32_t>({0}), Tensor<float>(Array<float>({4}, 1.0f))),
+                      contains("embedding: a table (V, C)", "(4,)"));
+}

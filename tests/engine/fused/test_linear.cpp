@@ -1,0 +1,88 @@
+// The linear layer's product: strided operands, shared weights, empty axes, float against double.
+#include "engine/fused/linear.h"
+
+#include "engine/ops.h"
+#include "engine/weights/packed_matrix.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+const auto with_bias = [](const auto& in) { return linear(in[0], in[1], in[2]); };
+const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
+
+}  // namespace
+
+TEST_CASE("linear: strided inputs, weights and biases, and a weight that is also a table", "[engine]") {
+    const auto strided = [](const Inputs& in) {
+        return linear(transpose(in[0], 0, 1), slice(in[1], 1, 0, 8, 2), slice(in[2], 0, 1, 6, 2));
+    };
+    CHECK(gradient_error(strided, {normal({4, 5}, 1), normal({3, 8}, 2), normal({6}, 3)}) < 1e-8);
+    const auto pieces = [](const Inputs& in) {  // gradients that are written into places with gaps
+        const auto p = split(in[0], 2, -1);
+        return linear(p[0], in[1]) + linear(p[1], in[1]) + linear(p[0], transpose(in[1], 0, 1));
+    };
+    CHECK(gradient_error(pieces, {normal({3, 8}, 1), normal({4, 4}, 2)}) < 1e-8);
+    const IdArray ids = of<std::int32_t>({0, 2, 2});  // a weight that is also a table gathers both gradients
+    const auto tied = [&](const Inputs& in) { return linear(embedding(ids, in[0]), in[0]); };
+    CHECK(gradient_error(tied, {normal({4, 3}, 1)}) < 1e-8);
+}
+
+TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
+    const auto no_input = run<double>(with_bias, {normal({3, 0}, 1), normal({2, 0}, 2), of<double>({5, 6})});
+    check_equal(no_input.value, {5, 6, 5, 6, 5, 6});
+    CHECK(no_input.grads[1].shape() == Shape{2, 0});
+    const auto no_rows = run<double>(with_bias, {normal({0, 3}, 1), normal({2, 3}, 2), of<double>({5, 6})});
+    CHECK(no_rows.value.shape() == Shape{0, 2});
+    check_equal(no_rows.grads[1], {0, 0, 0, 0, 0, 0});
+    check_equal(no_rows.grads[2], {0, 0});
+    const auto no_output = run<double>(without_bias, {normal({3, 2}, 1), normal({0, 2}, 2)});
+    check_equal(no_output.grads[0], {0, 0, 0, 0, 0, 0});
+    const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3, 2})),
+                      contains("linear: x (..., in), weight (out, in)", "(2, 3), (3, 2) and none"));
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), contains("(2, 3), (4, 3) and (3,)"));
+    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3})), contains("linear"));
+    CHECK_THROWS_WITH(linear(zeros({}), zeros({3, 1})), contains("linear", "()"));
+}
+
+TEST_CASE("linear: float agrees with double on ragged shapes", "[engine]") {
+    for (std::size_t i = 0; i < kRagged.size(); ++i) {
+        const std::size_t rows = kRagged[i], in = kRagged[(i * 4 + 3) % 15], out = kRagged[(i * 7 + 5) % 15];
+        check_float_against_double(with_bias, {{rows, in}, {out, in}, {out}});
+        check_float_against_double(without_bias, {{2, rows, in}, {out, in}});
+    }
+    check_same_with_any_threads("linear", [] {
+        return all_of(run<float>(with_bias, {random_array<float>({768, 384}, 1), random_array<float>({129, 384}, 2),
+                                             random_array<float>({129}, 3)}));
+    });
+}
+
+TEST_CASE("linear: by row it is the same product, of packed weights too", "[engine]") {
+    for (std::size_t i = 0; i < kRagged.size(); ++i) {
+        const std::size_t rows = kRagged[i], in = kRagged[(i * 4 + 3) % 15], out = kRagged[(i * 7 + 5) % 15];
+        const Tensor<float> x(random_array<float>({2, rows, in}, 1)), w(random_array<float>({out, in}, 2)),
+            b(random_array<float>({out}, 3));
+        for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+            const Tensor<float> weight = packed(w, type);
+            INFO(rows << " rows, " << in << " to " << out << ", " << name_of(type));
+            for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+                if (precision == Precision::bf16 && type != WeightType::bf16) continue;  // linear would round these
+                const WithPrecision scope(precision);
+                for (const Tensor<float>& bias : {b, Tensor<float>()})
+                    check_close(linear_by_row(x, weight, bias).value(), linear(x, weight, bias).value(), 2e-5);
+            }
+        }
+    }
+    const auto zeros = [](const Shape& shape) { return Tensor<float>(Array<float>(shape, 0.0f)); };
+    CHECK(linear_by_row(zeros({0, 3}), zeros({2, 3})).shape() == Shape{0, 2});
+    CHECK_THROWS_WITH(linear_by_row(zeros({2, 3}), zeros({3, 2})), contains("(2, 3), (3, 2) and none"));
+    CHECK_THROWS_WITH(linear_by_row(zeros({2, 3}), transpose(zeros({3, 2}), 0, 1)), contains("contiguous", "(2, 3)"));
+    check_same_with_any_threads("linear by row", [] {
+        return std::vector{linear_by_row(Tensor<float>(random_array<float>({9, 384}, 1)),
+                                         Tensor<float>(random_array<float>({1000, 384}, 2)))
+                               .value()};
+    });
+}

@@ -1,0 +1,140 @@
+// The head and its loss in one op, against the two ops that it fuses.
+#include "engine/fused/linear_cross_entropy.h"
+
+#include "engine/base/precision.h"
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEMPLATE_TEST_CASE("linear_cross_entropy: agrees with linear and cross_entropy, whatever the block", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-12;
+    for (const std::size_t rows : {1, 7, 33}) {
+        for (const std::size_t vocabulary : {1, 2, 17, 130}) {
+            const Array<T> x = random_array<T>({rows, 12}, 1), w = random_array<T>({vocabulary, 12}, 2);
+            IdArray targets = random_ids({rows}, vocabulary, 3);
+            if (rows > 2) targets.data()[1] = kIgnore;
+            const Array<T> dy(Shape{}, T{3});
+            for (const double cap : {0.0, 1.5, 15.0}) {
+                const auto twin = run<T>(
+                    [&](const auto& in) {
+                        const Tensor<T> z = linear(in[0], in[1]);
+                        return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets);
+                    },
+                    {x, w}, dy);
+                for (const std::size_t block : {0, 1, 5, 16, 64, 130, 1000}) {
+                    INFO("rows " << rows << ", vocabulary " << vocabulary << ", cap " << cap << ", block " << block);
+                    const auto fused = run<T>(
+                        [&](const auto& in) {
+                            return linear_cross_entropy(in[0], in[1], targets, kIgnore, block, cap);
+                        },
+                        {x, w}, dy);
+                    check_close(fused.value, twin.value, tolerance);
+                    check_close(fused.grads[0], twin.grads[0], tolerance, "x");
+                    check_close(fused.grads[1], twin.grads[1], tolerance, "weight");
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("linear_cross_entropy: adds to a gradient that is there, and takes batches", "[engine]") {
+    const Array<double> table = random_array<double>({21, 6}, 1);
+    const IdArray ids = random_ids({2, 5}, 21, 2), targets = random_ids({2, 5}, 21, 3);
+    const auto tied = [&](std::size_t block) {
+        return run<double>(
+            [&](const auto& in) {
+                return linear_cross_entropy(tanh(embedding(ids, in[0])), in[0], targets, kIgnore, block);
+            },
+            {table}, Array<double>(Shape{}, 1.0));
+    };
+    const auto whole = tied(0), blocks = tied(4);
+    check_close(blocks.value, whole.value, 1e-13);
+    check_close(blocks.grads[0], whole.grads[0], 1e-12);
+
+    const Tensor<double> x(random_array<double>({10, 6}, 4), true), w(table, true);
+    const auto twice = [&] { backward(linear_cross_entropy(x, w, targets.reshaped({10}), kIgnore, 8)); };
+    twice();
+    const Array<double> once = w.grad().clone();
+    twice();
+    check_close(w.grad(), Array<double>(once * 2.0), 1e-13);
+}
+
+TEST_CASE("linear_cross_entropy: extreme logits and ignored rows", "[engine]") {
+    const Array<float> x = of<float>({2, 1}, {1, 1}), w = of<float>({4, 1}, {-1000, 1000, 0, 999});
+    const auto loss = [&](const std::vector<double>& targets, std::size_t block) {
+        return run<float>(
+            [&](const auto& in) {
+                return linear_cross_entropy(in[0], in[1], of<std::int32_t>(targets), kIgnore, block);
+            },
+            {x, w}, Array<float>(Shape{}, 1.0f));
+    };
+    for (const std::size_t block : {1, 2, 3, 4}) {
+        const double l = std::log1p(std::exp(-1.0));
+        CHECK(loss({1, 1}, block).value(0) == Approx(l).epsilon(1e-5));
+        CHECK(loss({0, 3}, block).value(0) == Approx((2000 + 1 + 2 * l) / 2).epsilon(1e-5));
+        const auto none = loss({kIgnore, kIgnore}, block);
+        check_equal(none.value, {0});
+        check_equal(none.grads[0], {0, 0});
+        check_equal(none.grads[1], {0, 0, 0, 0});
+    }
+    const Array<float> low = of<float>({4, 1}, {-kInfinity, -kInfinity, -kInfinity, -kInfinity});
+    const auto r = run<float>(
+        [](const auto& in) {
+            return linear_cross_entropy(in[0], in[1], of<std::int32_t>({0, 0}), kIgnore, 2);
+        },
+        {x, low}, Array<float>(Shape{}, 1.0f));
+    CHECK(std::isnan(r.value(0)));  // no row is masked: its logits have overflowed
+    for (const float g : r.grads[1]) CHECK(std::isnan(g));
+}
+
+TEMPLATE_TEST_CASE("linear_cross_entropy: logits far beyond the cap have a finite loss, and gradient 0", "[engine]",
+                   float, double) {
+    using T = TestType;
+    const auto far =
+        run<T>([](const auto& in) { return linear_cross_entropy(in[0], in[1], IdArray({1}, 0), kIgnore, 2, 15); },
+               {of<T>({1, 1}, {1}), of<T>({3, 1}, {-1e30, 1e30, 1e30})}, Array<T>(Shape{}, T{1}));
+    CHECK(static_cast<double>(far.value()) == Approx(30 + std::log(2.0)).epsilon(1e-6));
+    check_equal(far.grads[0], {0});
+}
+
+TEST_CASE("linear_cross_entropy: mismatched arguments are refused", "[engine]") {
+    const Tensor<double> x(Array<double>({2, 3}, 1.0)), w(Array<double>({4, 3}, 1.0));
+    CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({3}, 0)), contains("(2, 3), (4, 3) and (3,)"));
+    CHECK_THROWS_WITH(linear_cross_entropy(x, Tensor<double>(Array<double>({4, 2}, 1.0)), IdArray({2}, 0)),
+                      contains("(4, 2)"));
+    CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, 0), kIgnore, 0, -1), contains("got -1"));
+    for (const std::size_t block : {0, 2}) {
+        CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, 4), kIgnore, block), contains("below 4"));
+        CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, -1), kIgnore, block), contains("got -1"));
+    }
+}
+
+TEST_CASE("linear_cross_entropy: bf16, and the same bits with any number of threads", "[engine]") {
+    const Array<float> x = random_array<float>({96, 48}, 1), w = random_array<float>({700, 48}, 2);
+    const IdArray targets = random_ids({96}, 700, 3);
+    const Array<float> dy(Shape{}, 1.0f);
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const WithPrecision scope(precision);
+        check_same_with_any_threads("linear_cross_entropy", [&] {
+            return all_of(run<float>(
+                [&](const auto& in) { return linear_cross_entropy(in[0], in[1], targets, kIgnore, 256); }, {x, w}, dy));
+        });
+        const auto twin =
+            run<float>([&](const auto& in) { return cross_entropy(linear(in[0], in[1]), targets); }, {x, w}, dy);
+        const auto fused = run<float>(
+            [&](const auto& in) { return linear_cross_entropy(in[0], in[1], targets, kIgnore, 256); }, {x, w}, dy);
+        check_close(fused.value, twin.value, 1e-5);
+        check_close(fused.grads[1], twin.grads[1], precision == Precision::bf16 ? 1e-2 : 1e-5);
+    }
+}
+
+TEST_CASE("linear_cross_entropy: few logits are computed at once, many in blocks of columns", "[engine]") {
+    CHECK(columns_at_a_time(16, 100, 4) == 100);
+    CHECK(columns_at_a_time(1024, 32768, 4) == 32768);  // 128 MiB
+    CHECK(columns_at_a_time(1024, 32769, 4) == 1024);
+    CHECK(columns_at_a_time(1 << 16, 50257, 4) == 512);
+}

@@ -1,0 +1,39 @@
+// Token shift: known values, rows that begin a text, empty axes, errors, and any number of threads.
+#include "engine/fused/token_shift.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("token_shift: each row gets a share of the one before it, but the first of a text", "[engine]") {
+    const Array<double> x = of<double>({1, 2, 10, 20, 100, 200}).reshaped({3, 2});
+    const auto shifted = [](const auto& in) { return token_shift(in[0], in[1]); };
+    const auto result =
+        run<double>(shifted, {x, of<double>({0.5, -1})}, of<double>({1, 2, 3, 4, 5, 6}).reshaped({3, 2}));
+    check_equal(result.value, {1, 2, 10.5, 18, 105, 180});
+    check_equal(result.grads[0], {1 + 0.5 * 3, 2 - 4, 3 + 0.5 * 5, 4 - 6, 5, 6});
+    check_equal(result.grads[1], {3 * 1 + 5 * 10, 4 * 2 + 6 * 20});
+    const IdArray positions = of<std::int32_t>({0, 0, 1});
+    check_equal(token_shift(Tensor<double>(x), Tensor<double>(of<double>({0.5, -1})), positions).value(),
+                {1, 2, 10, 20, 105, 180});
+}
+
+TEST_CASE("token_shift: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
+    const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
+    for (const Shape& shape : {Shape{0, 3}, Shape{2, 0, 3}, Shape{3, 0}})
+        CHECK(token_shift(zeros(shape), zeros({shape.back()})).shape() == shape);
+    CHECK_THROWS_WITH(token_shift(zeros({3}), zeros({3})), contains("token_shift", "(3,) and (3,)"));
+    CHECK_THROWS_WITH(token_shift(zeros({2, 3}), zeros({2})), contains("(2, 3) and (2,)"));
+    CHECK_THROWS_WITH(token_shift(zeros({2, 3}), zeros({3}), IdArray({3}, 0)),
+                      contains("positions", "(3,) for (2, 3)"));
+}
+
+TEST_CASE("token_shift: float agrees with double, and any number of threads gives the same bits", "[engine]") {
+    const auto shifted = [](const auto& in) { return token_shift(in[0], in[1]); };
+    for (const std::size_t n : kRagged) check_float_against_double(shifted, {{2, 3, n}, {n}});
+    check_same_with_any_threads("token_shift", [&] {
+        return all_of(run<float>(shifted, {random_array<float>({4, 65, 130}, 1), random_array<float>({130}, 2)}));
+    });
+}

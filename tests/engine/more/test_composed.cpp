@@ -1,0 +1,133 @@
+// Composed ops, vectors in products, numbers as operands: cases that do not fit into the table of op cases.
+#include "engine/memory/buffer_pool.h"
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+const auto kX = Tensor<double>::from({{3, 1, 2}, {4, 4, 0}});
+
+}  // namespace
+
+TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
+    const auto x = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);
+    CHECK((x.shape() == Shape{2, 3} && x.requires_grad()));
+    check_equal(x.value(), {1, 2, 3, 4, 5, 6});
+    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
+                      contains("2 numbers are not those of shape (3,)"));
+}
+
+TEST_CASE("composed: known values, of one place that many come to", "[engine]") {
+    check_equal(pad(kX, {-1, 1}).value(), {1, 2, 0, 4, 0, 0});
+    check_equal(flip(kX, 1).value(), {2, 1, 3, 0, 4, 4});
+    check_equal(roll(kX, -4, 1).value(), {1, 2, 3, 4, 0, 4});
+    CHECK(tile(kX, {2, 1, 0}).shape() == Shape{2, 2, 0});
+    check_equal(one_hot<double>(IdArray({2}, 1), 3).value(), {0, 1, 0, 0, 1, 0});
+    const auto ids = [](const IdArray& x) { return std::vector<int>(x.begin(), x.end()); };
+    CHECK(ids(argmin(kX, 1)) == std::vector{1, 2});
+    CHECK(ids(argsort(kX, 1, true)) == std::vector{0, 2, 1, 0, 1, 2});
+    CHECK(ids(cummax(kX, 1).ids) == std::vector{0, 0, 0, 0, 1, 1});
+    check_equal(unfold(kX, 1, 2).value(), {3, 1, 1, 2, 4, 4, 4, 0});
+    check_equal(remainder(Tensor<double>::from({5, -5, 5, -5}), Tensor<double>::from({3, 3, -3, -3})).value(),
+                {2, 1, -1, -2});
+    CHECK(remainder(Tensor<double>::from(1.0), Tensor<double>::from(0.1)).item() == std::fmod(1.0, 0.1));
+    check_equal(maximum(kX, 2).value(), {3, 2, 2, 4, 4, 2});
+    check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
+    const auto scattered = [](Scatter how, bool self) {  // what comes to one place
+        IdArray places({2, 2}, 0);
+        places(1, 1) = 2;
+        return scatter(kX, 1, places, Tensor<double>::from({{5, -1}, {6, 7}}), how, self).value();
+    };
+    check_equal(scattered(Scatter::replace, true), {-1, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::sum, true), {7, 1, 2, 10, 4, 7});
+    check_equal(scattered(Scatter::sum, false), {4, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::prod, true), {-15, 1, 2, 24, 4, 0});
+    check_equal(scattered(Scatter::mean, false), {2, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::max, true), {5, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::min, false), {-1, 1, 2, 6, 4, 7});
+    CHECK(scatter(Tensor<double>::from(2.0), 0, IdArray(Shape(), 0), Tensor<double>::from(3.0), Scatter::sum).item() ==
+          5);
+}
+
+TEST_CASE("scatter: memory is in proportion to the elements, wherever they go", "[engine]") {
+    const std::size_t n = 1000, before = pool_statistics().bytes_in_use;
+    const auto x = Tensor<float>::zeros({n}, true), source = Tensor<float>::full({n}, 1.0F);
+    for (const Scatter how : {Scatter::prod, Scatter::max, Scatter::min}) {
+        const Tensor<float> y = scatter(x, 0, IdArray({n}, 7), source, how);
+        CHECK(y.value()(7) == (how == Scatter::max ? 1 : 0));
+        CHECK(pool_statistics().bytes_in_use - before < 40 * n * sizeof(float));
+    }
+}
+
+TEST_CASE("composed: what overflows or cancels on the way keeps its digits", "[engine]") {
+    const auto at = [](const auto& f, float x) { return f(Tensor<float>::from(x)).item(); };
+    CHECK(at(asinh<float>, -1e4f) == Approx(-9.903487555));
+    CHECK(at(sinh<float>, 1e-6f) == Approx(1e-6));
+    CHECK(at(logsigmoid<float>, -200) == -200);
+    CHECK(logaddexp(Tensor<float>::from(2000.f), Tensor<float>::from(-1.f)).item() == 2000);
+    CHECK(std::isinf(logcumsumexp(Tensor<float>::full({3}, -INFINITY), 0).value()(2)));
+    check_equal(round(Tensor<double>::from({-2.5, 0.5, 1.5, -0.4})).value(), {-2, 0, 2, 0});
+    check_equal(fmod(Tensor<double>::from({5, -5, 5, -5}), Tensor<double>::from({3, 3, -3, -3})).value(),
+                {2, -2, 2, -2});
+    check_equal(clamp(kX, 3, 1).value(), {1, 1, 1, 1, 1, 1});  // as in PyTorch
+}
+
+TEST_CASE("composed: scalars, zeros, and nothing at all", "[engine]") {
+    const auto x = Tensor<double>::from(3.0, true);  // a row of one number, where an axis is named
+    CHECK(argmax(x, 0)() == 0);
+    CHECK(topk(x, 1).values.item() == 3);
+    CHECK(log_softmax(x).item() == 0);
+    CHECK(mean(x, {-1}, true).shape() == Shape());
+    CHECK_THROWS_WITH(sum(x, 1), contains("sum: axis 1"));
+    CHECK_THROWS_WITH(cumsum(x, 1), contains("cumsum: axis 1"));
+    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, kInfinity}) {  // the gradient of a norm is 0 where x is
+        const auto zeros = Tensor<double>::zeros({3}, true), one = Tensor<double>::from({0, -2, 0}, true);
+        norm(zeros, p).backward();
+        check_equal(zeros.grad(), {0, 0, 0});
+        const auto y = norm(one, p);
+        y.backward();
+        CHECK(y.item() == Approx(2));
+        check_close(one.grad(), of<double>({0, -1, 0}), 1e-14);
+    }
+    const auto one = Tensor<double>::from({2.0}, true);  // too few elements for a variance: NaN
+    CHECK(std::isnan(var(one).item()));                  // the mean and the variance of too few elements are NaN
+    inkling::std(one).backward();
+    CHECK(std::isnan(one.grad()(0)));
+    CHECK(std::isnan(var(Tensor<double>::zeros({0})).item()));
+    CHECK(std::isinf(var(Tensor<double>::from({1, 2}), {}, false, 2).item()));
+    CHECK(std::isnan(mean(Tensor<double>::zeros({0})).item()));
+    const auto empty = [](const Shape& shape) { return Tensor<float>::zeros(shape); };
+    CHECK(conv1d(empty({1, 2, 5}), empty({0, 2, 3})).shape() == Shape{1, 0, 3});
+    CHECK(conv2d(empty({0, 2, 5, 4}), empty({3, 2, 2, 2})).shape() == Shape{0, 3, 4, 3});
+    CHECK(max_pool2d(empty({0, 4, 4}), 2).shape() == Shape{0, 2, 2});
+    CHECK(cumprod(empty({2, 0}), 0).shape() == Shape{2, 0});
+    CHECK(logcumsumexp(empty({2, 0}), 1).shape() == Shape{2, 0});
+    const std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::min();  // -3, and 5 again and again
+    check_equal(roll(Tensor<float>::arange(5), far, 0).value(), {3, 4, 0, 1, 2});
+}
+
+TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
+    CHECK_THROWS_WITH(pad(kX, {1}), contains("pad: two widths for each axis"));
+    CHECK_THROWS_WITH(pad(kX, {-2, -2}), contains("pad: widths -2 and -2 cut more off axis 1"));
+    CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), contains("below 3 classes, got 3"));
+    CHECK_THROWS_WITH(norm(kX, 0), contains("norm: a p above 0"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({2, 1}, 3), Tensor<double>::zeros({2, 1})), contains("below 3"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({3, 1}, 0), Tensor<double>::zeros({3, 1})),
+                      contains("scatter: an index no larger than x", "got (3, 1), (2, 3), (3, 1)"));
+    CHECK_THROWS_WITH(pad(kX, {-2, 2}, Padding::circular), contains("pad: widths -2 and 2"));
+    CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), contains("pad: widths 3 and 0"));
+    CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), contains("diagonal: two axes"));
+    CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), contains("max_pool2d: one number, or 2"));
+    CHECK_THROWS_WITH(max_pool2d(Tensor<double>::zeros({4}), 2), contains("max_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(avg_pool2d(Tensor<double>::zeros({4}), 2), contains("avg_pool2d: at least two axes"));
+    CHECK_THROWS_WITH(conv_transpose2d(kX, kX), contains("conv_transpose2d: x (B, C, H, W)"));
+    CHECK_THROWS_WITH(interpolate(kX, {1, 1, 1}), contains("interpolate: at most 2 sizes"));
+    CHECK_THROWS_WITH(nll_loss(kX, IdArray({2}, 3)), contains("nll_loss: targets must be at least 0"));
+    CHECK_THROWS_WITH(unfold(kX, 1, 4), contains("unfold: windows of 1 to 3 elements"));
+    CHECK_THROWS_WITH(conv1d(kX, kX), contains("conv1d: x (B, C, ...)"));
+    CHECK_THROWS_WITH(matmul(Tensor<double>::zeros({3}), Tensor<double>::zeros({2, 3})),
+                      contains("matmul: (..., M, K) and (..., K, N) are required, got (3,) and (2, 3)"));
+}

@@ -1,0 +1,156 @@
+// einsum against loops over all letters, known values, and errors.
+#include "engine/more/einsum.h"
+
+#include "engine/ops/reduce/reduce.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// The definition: for all values of all letters, adds the product of the elements to the result's element.
+Array<double> by_loops(const std::vector<std::string>& operands, const std::string& result,
+                       const std::vector<Array<double>>& at) {
+    std::string letters;
+    std::vector<std::size_t> sizes;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        for (std::size_t i = 0; i < operands[k].size(); ++i) {
+            if (letters.find(operands[k][i]) != std::string::npos) continue;
+            letters += operands[k][i];
+            sizes.push_back(at[k].shape()[i]);
+        }
+    }
+    const auto size_of_letter = [&](char c) { return sizes[letters.find(c)]; };
+    Shape shape;
+    for (const char c : result) shape.push_back(size_of_letter(c));
+    Array<double> y(shape, 0.0);
+    std::vector<std::size_t> value(letters.size(), 0);
+    const auto place = [&](const std::string& axes) {
+        std::size_t at_place = 0;
+        for (const char c : axes) at_place = at_place * size_of_letter(c) + value[letters.find(c)];
+        return at_place;
+    };
+    std::size_t all = 1;
+    for (const std::size_t n : sizes) all *= n;
+    for (std::size_t i = 0; i < all; ++i) {
+        std::size_t rest = i;
+        for (std::size_t l = 0; l < letters.size(); ++l) value[l] = rest % sizes[l], rest /= sizes[l];
+        double term = 1;
+        for (std::size_t k = 0; k < at.size(); ++k) term *= at[k].data()[place(operands[k])];
+        y.data()[place(result)] += term;
+    }
+    return y;
+}
+
+}  // namespace
+
+TEST_CASE("einsum: it is the sum by loops over all letters, in float too", "[engine]") {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> equations = {
+        {{"ij"}, "ji"},           {{"ijk"}, "j"},           {{"ii"}, ""},
+        {{"ijij"}, "ji"},         {{"iiij"}, "ji"},         {{"i", "j"}, "ji"},
+        {{"i", "i"}, ""},         {{"i", "i"}, "i"},        {{"ij", "jk"}, "ik"},
+        {{"ij", "kj"}, "ki"},     {{"bij", "bjk"}, "bik"},  {{"ibj", "kjb"}, "kbi"},
+        {{"ij", "ij"}, "j"},      {{"ijk", "jk"}, "i"},     {{"ab", "bc", "cd"}, "da"},
+        {{"ab", "cb", "b"}, "a"}, {{"ab", "a", "b"}, ""},   {{"abc", "d"}, "db"},
+        {{"ii", "ij"}, "j"},      {{"abcd", "bdae"}, "ec"}, {{"", "i"}, "i"},
+        {{"aB", "Ba"}, "aB"},
+    };
+    const auto size = [](char c) { return static_cast<std::size_t>(c % 4) + 2; };
+    for (const auto& [operands, result] : equations) {
+        std::vector<Array<double>> at;
+        std::vector<Tensor<double>> in;
+        std::string equation;
+        for (const std::string& letters : operands) {
+            Shape shape;
+            for (const char c : letters) shape.push_back(size(c));
+            at.push_back(normal(shape, 1 + at.size()));
+            in.emplace_back(at.back());
+            equation += (equation.empty() && at.size() == 1 ? "" : ",") + letters;
+        }
+        equation += " -> " + result;
+        INFO(equation);
+        check_close(einsum(equation, in).value(), by_loops(operands, result, at), 1e-13);
+    }
+    for (const std::size_t n : {1, 7, 33}) {  // float agrees with double
+        check_float_against_double([](const auto& in) { return einsum("bik,bjk->bij", in); }, {{2, n, 5}, {2, 3, 5}});
+        check_float_against_double([](const auto& in) { return einsum("ij,jk,kl->il", in); }, {{3, n}, {n, 4}, {4, 2}});
+    }
+}
+
+TEMPLATE_TEST_CASE("einsum: without an arrow the letters that occur once, in alphabetical order", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true), y(of<T>({3}, {1, 10, 100}), true);
+    check_equal(einsum("ba", x).value(), {1, 4, 2, 5, 3, 6});
+    check_equal(einsum("ij, j", x, y).value(), {321, 654});
+    check_equal(einsum("ij->", x).value(), {21});
+    check_equal(einsum("a,b", Tensor<T>(of<T>({2, 3})), y).value(), {2, 20, 200, 3, 30, 300});
+    backward(einsum("ij,j->i", x, y), of<T>({1, 2}));
+    check_equal(x.grad(), {1, 10, 100, 2, 20, 200});
+    check_equal(y.grad(), {9, 12, 15});
+    CHECK(einsum("ij,jk", Tensor<T>(Array<T>({0, 3})), Tensor<T>(Array<T>({3, 2}, T{1}))).shape() == Shape{0, 2});
+    check_equal(einsum("ij,jk", Tensor<T>(Array<T>({1, 0})), Tensor<T>(Array<T>({0, 2}))).value(), {0, 0});
+}
+
+// Compares with a letter for each axis, on operands copied along their broadcast axes.
+TEST_CASE("einsum: an ellipsis, and axes of size 1, broadcast as in NumPy", "[engine]") {
+    struct Case {
+        const char* equation;
+        std::vector<Shape> shapes;
+        std::vector<std::string> letters;  // of the whole operands
+        std::string result;
+        std::vector<std::size_t> sizes = {2, 3, 4, 5};  // of a, b, c, d
+    };
+    const std::vector<Case> cases = {
+        {"...ab,bc->...ac", {{5, 2, 3}, {3, 4}}, {"dab", "bc"}, "dac"},
+        {"a...->...", {{2, 3, 4}}, {"abc"}, "bc"},
+        {"a...b->...ba", {{2, 4, 5, 3}}, {"acdb"}, "cdba"},
+        {"b...a", {{3, 4, 5, 2}}, {"bcda"}, "cdab"},                 // the ellipsis first, then the alphabet
+        {"...a,...a", {{3, 1, 2}, {4, 2}}, {"bca", "bca"}, "bc"},    // aligned at the right
+        {"...a,...a->a", {{3, 1, 2}, {4, 2}}, {"bca", "bca"}, "a"},  // summed
+        {"...,...->...", {{4, 1}, {5}}, {"cd", "cd"}, "cd"},
+        {"...a->a", {{2}}, {"a"}, "a"},  // of no axes
+        {"ab->...ab", {{2, 3}}, {"ab"}, "ab"},
+        {"a..., bc", {{2, 5}, {3, 4}}, {"ad", "bc"}, "dabc"},
+        {"ab,bc->ac", {{2, 1}, {3, 4}}, {"ab", "bc"}, "ac"},
+        {"ab,bc->ac", {{2, 3}, {1, 4}}, {"ab", "bc"}, "ac"},
+        {"ab,ab", {{2, 1}, {1, 3}}, {"ab", "ab"}, ""},
+        {"ab,ab,b->ba", {{1, 3}, {2, 1}, {1}}, {"ab", "ab", "b"}, "ba"},
+        {"ab->b", {{1, 1}}, {"ab"}, "b", {1, 1}},  // of size 1 everywhere
+        {"a,a->a", {{1}, {0}}, {"a", "a"}, "a", {0}},
+    };
+    for (const Case& c : cases) {
+        INFO(c.equation);
+        std::vector<Array<double>> whole;
+        std::vector<Tensor<double>> in;
+        for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+            Shape shape;
+            for (const char letter : c.letters[i]) shape.push_back(c.sizes[static_cast<std::size_t>(letter - 'a')]);
+            in.emplace_back(normal(c.shapes[i], 1 + i), true);
+            whole.push_back(in.back().value().broadcasted(shape).clone());
+        }
+        const Tensor<double> y = einsum(c.equation, in);
+        check_close(y.value(), by_loops(c.letters, c.result, whole), 1e-13);
+        backward(sum(y));
+        for (const auto& x : in) CHECK(x.grad().shape() == x.shape());
+    }
+}
+
+TEST_CASE("einsum: invalid equations and mismatched operands are refused by name", "[engine]") {
+    const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({4, 5}, 1.0));
+    CHECK_THROWS_WITH(einsum("ij,jk", a, b),
+                      contains("einsum: 'j' must have one size", "3 and 4 in operand 1, (4, 5)"));
+    CHECK_THROWS_WITH(einsum("ijk", a), contains("operand 0", "3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("ij,jk", a), contains("has 2 operands, got 1 tensors"));
+    CHECK_THROWS_WITH(einsum("ij->k", a), contains("letter of the result", "'k'"));
+    CHECK_THROWS_WITH(einsum("ij->i1", a), contains("a letter for each axis is required", "got '1'"));
+    CHECK_THROWS_WITH(einsum("ij->ii", a), contains("named once, got 'i'"));
+    CHECK_THROWS_WITH(einsum("..j->j", a), contains("dots must be an ellipsis"));
+    CHECK_THROWS_WITH(einsum("...i...->", a), contains("one ellipsis at most"));
+    CHECK_THROWS_WITH(einsum("...ijk", a), contains("at least 3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("...,...", a, b), contains("\"...\" must have one size, or 1"));
+    CHECK_THROWS_WITH(einsum("ii", Tensor<double>(Array<double>({1, 3}))), contains("'i' must have one size"));
+    CHECK_THROWS_WITH(einsum("ij->i->j", a), contains("got '-'"));
+    CHECK_THROWS_AS(einsum("", std::vector<Tensor<double>>{}), Error);
+}
