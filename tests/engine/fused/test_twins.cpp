@@ -144,7 +144,8 @@ std::vector<ConstArray<double>> derivatives(const std::function<D(const In&)>& f
     for (const D& g : gradients(y, x, {.dy = dy, .keep_graph = true})) all.push_back(g.value());
     D squares = D::zeros({});
     for (const D& g : gradients(y, x, {.dy = dy, .create_graph = true})) squares = squares + sum(g * g);
-    for (const D& g : gradients(squares, x)) all.push_back(g.value());
+    if (squares.requires_grad())  // embedding is linear
+        for (const D& g : gradients(squares, x)) all.push_back(g.value());
     return all;
 }
 
