@@ -12,9 +12,9 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& giv
     Node<T>& node = *y.node();
     if (!node.is_leaf())
         return GraphRun<T>("backward", y.node(), Into::leaves).propagate(Tensor<T>(std::move(dy)), after);
-    refuse_in_hooks(&node);
+    refuse_in_hooks(node);
     {
-        const SoleWriter<T> writer(node);
+        const std::scoped_lock lock(node.mutex);
         add_gradient(node, std::move(dy));
     }
     if (node.watch) hand_out_leaf(node);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/array/array.h"
@@ -54,10 +55,11 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    std::atomic<int> runs = 0;                  // run.h: -1: one that changes the node; else the number that read it
-    std::atomic<const void*> holder = nullptr;  // of the lock (leaf_lock.h)
+    std::atomic<int> runs = 0;   // run.h: -1: one that changes the node; else the number that read it
+    std::recursive_mutex mutex;  // leaf_lock.h
     struct {
         bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer
+        bool in_hooks = false;    // its hooks are running, on the thread that holds the mutex
     } leaf;
     struct {                                       // declarations of the op about its output (output.h)
         std::function<ConstArray<T>()> recompute;  // computes the value again

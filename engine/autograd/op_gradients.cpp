@@ -23,7 +23,7 @@ template <class T>
 void Gradients<T>::add(std::size_t i, Array<T> g) {
     if (!wanted(i)) return;
     Node<T>& input = *node_->inputs[i];
-    if (Node<T>& sum = run_.sum(input); &sum != &input || leaves_.take(input)) {
+    if (Node<T>& sum = run_.sum(input); &sum != &input || leaves_.take(i)) {
         add_gradient(sum, std::move(g));
     } else {
         leaves_.add_later(input, std::move(g));
@@ -50,7 +50,7 @@ void Gradients<T>::accumulate_into(std::size_t i, FunctionRef<void(Array<T>&, bo
         accumulate ? add_into(place, dense) : copy_into(place, dense);
     };
     Node<T>& sum = wanted_sum(i);
-    if (Node<T>& input = *node_->inputs[i]; &sum == &input && !leaves_.take(input))
+    if (Node<T>& input = *node_->inputs[i]; &sum == &input && !leaves_.take(i))
         return laid_out(leaves_.add_later(input, Array<T>(input.shape)), false);
     const bool keep_place = sum.leaf.keep_place, accumulate = sum.has_grad;
     if (!accumulate && !keep_place) sum.grad = new_gradient(sum);

@@ -3,7 +3,6 @@
 //   const auto again = recomputation(x);                    // in linear; null if x must be saved
 #pragma once
 
-#include "engine/autograd/leaf_lock.h"
 #include "engine/autograd/tensor.h"
 
 namespace inkling {
@@ -21,7 +20,7 @@ void can_recompute(const Tensor<T>& y, const F& f) {
 template <class T>
 std::function<ConstArray<T>()> recomputation(const Tensor<T>& x) {
     if (!x.requires_grad() || x.node()->is_leaf()) return nullptr;
-    const SoleWriter<T> writer(*x.node());  // another thread may release the graph
+    const std::scoped_lock lock(x.node()->mutex);  // another thread may release the graph
     return x.node()->output.recompute;
 }
 

@@ -67,46 +67,49 @@ OpInputs<T> with_infinities(OpInputs<T> all) {
     return all;
 }
 
+// Combines two closures that take different arguments.
+template <class F, class G>
+struct both_ways : F, G {
+    both_ways(F f, G g) : F(std::move(f)), G(std::move(g)) {}
+    using F::operator(), G::operator();
+};
+
 // Makes the output, with a node if `gradient` is given. Only record() calls it.
 template <class T>
 Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in, std::unique_ptr<const OpGradient<T>> gradient);
 
-// The forms of a closure, or of two.
-template <class T, class... Fs>
-class ClosureGradient final : public OpGradient<T>, Fs... {
-    template <class F>
+template <class T, class F>
+class ClosureGradient final : public OpGradient<T> {
     static constexpr bool kComposes = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
-    template <class F>
     static constexpr bool kComputes = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
+    static_assert(kComposes || kComputes,
+                  "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
 
   public:
-    explicit ClosureGradient(Fs... fs) : Fs(std::move(fs))... {
-        static_assert(
-            ((kComposes<Fs> || kComputes<Fs>)&&...),
-            "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
-        this->composes = (kComposes<Fs> || ...), this->computes = (kComputes<Fs> || ...);
+    explicit ClosureGradient(F f) : f_(std::move(f)) { this->composes = kComposes, this->computes = kComputes; }
+    void compose(const Tensor<T>& dy, Gradients<T>& grads) const override {
+        if constexpr (kComposes) f_(dy, grads);
     }
-    void compose(const Tensor<T>& dy, Gradients<T>& grads) const override { call<kComposes<Fs>...>(dy, grads); }
-    void compute(const Array<T>& dy, Gradients<T>& grads) const override { call<kComputes<Fs>...>(dy, grads); }
+    void compute(const Array<T>& dy, Gradients<T>& grads) const override {
+        if constexpr (kComputes) f_(dy, grads);
+    }
 
   private:
-    template <bool... kCan, class Dy>
-    void call(const Dy& dy, Gradients<T>& grads) const {
-        const auto one = [&]<bool can, class F>(const F& f) {
-            if constexpr (can) f(dy, grads);
-        };
-        (one.template operator()<kCan>(static_cast<const Fs&>(*this)), ...);
-    }
+    F f_;
 };
 
 // Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, and `fast` beside it,
 // are closures (dy, grads), called with dy as a tensor, whose results then have a graph, or as an array: see
 // engine/autograd/op_gradients.h. Without the first form, the op cannot be differentiated twice.
-template <class T, class... Fs>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, Fs... gradient) {
+template <class T, class F>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, F gradient) {
     std::unique_ptr<const OpGradient<T>> kept;
-    if (in.wanted()) kept = std::make_unique<const ClosureGradient<T, Fs...>>(std::move(gradient)...);
+    if (in.wanted()) kept = std::make_unique<const ClosureGradient<T, F>>(std::move(gradient));
     return record_op<T>(op, std::move(value), std::move(in), std::move(kept));
+}
+template <class T, class F, class G>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, F gradient, G fast) {
+    return record<T>(op, std::move(value), std::move(in), both_ways(std::move(gradient), std::move(fast)));
 }
 
 extern template class Saved<float>;

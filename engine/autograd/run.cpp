@@ -10,7 +10,7 @@ template <class T>
 void release(Node<T>& node) {
     std::function<ConstArray<T>()> recompute;  // destroyed without the lock
     if (node.output.recompute) {
-        const SoleWriter<T> writer(node);
+        const std::scoped_lock lock(node.mutex);
         recompute.swap(node.output.recompute);
     }
     if (node.output.saves_nothing) return;
@@ -30,14 +30,9 @@ std::uint64_t oldest_of(const std::vector<NodePtr<T>>& ends) {
 
 // While the gradient of an op is computed by other ops, these record nothing and are part of the op in profiles.
 struct InsideOp {
-    InsideOp() { ++profile::inside_op; }
-    ~InsideOp() { --profile::inside_op; }
-    InsideOp(const InsideOp&) = delete;
-    InsideOp& operator=(const InsideOp&) = delete;
-
-  private:
-    NoGrad no_grad_;
-    DetectAnomaly::Pause pause_;
+    NoGrad no_grad;
+    DetectAnomaly::Pause pause;
+    ScopedValue<bool> inside{profile::inside_op, true};
 };
 
 // Runs the closure of a node, and names the node in its errors.

@@ -83,7 +83,7 @@ Array<T> Tensor<T>::grad() const {
 template <class T>
 Array<T> Tensor<T>::grad_if_any() const {
     check(requires_grad(), "grad: no gradient was asked for; make the tensor with requires_grad = true");
-    const SoleWriter<T> writer(*node_);
+    const std::scoped_lock lock(node_->mutex);
     if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>();
     const Watch<T>* const watch = node_->watch;
     check(watch && watch->requests.retain,
@@ -100,7 +100,7 @@ void Tensor<T>::backward(const ConstArray<T>& dy, Graph after) const {
 template <class T>
 void Tensor<T>::request(const char* what, FunctionRef<void(Requests<T>&)> add) const {
     check(requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
-    const SoleWriter<T> writer(*node_);
+    const std::scoped_lock lock(node_->mutex);
     if (!node_->watch) node_->watch = new Watch<T>;
     add(node_->watch.load()->requests);
 }
@@ -124,7 +124,7 @@ void Tensor<T>::on_grad_ready(std::function<void()> f) const {
 template <class T>
 void Tensor<T>::zero_grad() {
     if (!node_) return;
-    const SoleWriter<T> writer(*node_);
+    const std::scoped_lock lock(node_->mutex);
     if (Watch<T>* const watch = node_->watch) watch->retained = Array<T>();
     if (!node_->is_leaf()) return;
     node_->has_grad = false;

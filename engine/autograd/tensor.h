@@ -20,6 +20,7 @@
 #include "engine/array/array.h"
 #include "engine/autograd/node.h"
 #include "engine/base/function_ref.h"
+#include "engine/base/scoped_value.h"
 
 namespace inkling {
 
@@ -145,27 +146,17 @@ void check_defined(const char* op, const Tensors&... tensors) {
 // In the scope of a NoGrad, ops of this thread record no graph.
 class NoGrad {
   public:
-    NoGrad() { ++depth(); }
-    ~NoGrad() { --depth(); }
-    NoGrad(const NoGrad&) = delete;
-    NoGrad& operator=(const NoGrad&) = delete;
     static bool active() { return depth() > 0; }
 
   private:
     friend class EnableGrad;
     static int& depth();
+    ScopedValue<int> scope_{depth(), depth() + 1};
 };
 
 // In the scope of an EnableGrad, ops record a graph even inside a NoGrad.
 class EnableGrad {
-  public:
-    EnableGrad() : around_(std::exchange(NoGrad::depth(), 0)) {}
-    ~EnableGrad() { NoGrad::depth() = around_; }
-    EnableGrad(const EnableGrad&) = delete;
-    EnableGrad& operator=(const EnableGrad&) = delete;
-
-  private:
-    int around_;
+    ScopedValue<int> scope_{NoGrad::depth(), 0};
 };
 
 extern template class Tensor<float>;

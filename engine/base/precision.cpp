@@ -21,7 +21,6 @@ bool has_fast_bf16() {
 #endif
 }
 
-WithPrecision::WithPrecision(Precision precision) : before_(current) { current = precision; }
-WithPrecision::~WithPrecision() { current = before_; }
+WithPrecision::WithPrecision(Precision precision) : scope_(current, precision) {}
 
 }  // namespace inkling

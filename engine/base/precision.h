@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/names.h"
+#include "engine/base/scoped_value.h"
 
 namespace inkling {
 
@@ -21,12 +22,9 @@ bool has_fast_bf16();      // and faster than float32: true for Zen 4 and 5, not
 class WithPrecision {
   public:
     explicit WithPrecision(Precision precision);
-    ~WithPrecision();
-    WithPrecision(const WithPrecision&) = delete;
-    WithPrecision& operator=(const WithPrecision&) = delete;
 
   private:
-    Precision before_;
+    ScopedValue<Precision> scope_;
 };
 
 }  // namespace inkling

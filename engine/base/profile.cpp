@@ -15,7 +15,7 @@ thread_local Clock::time_point last;
 }  // namespace
 
 constinit thread_local bool active = false;
-constinit thread_local int inside_op = 0;
+constinit thread_local bool inside_op = false;
 
 void start() {
     laps.clear();

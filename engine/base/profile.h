@@ -18,7 +18,7 @@ struct Lap {
 };
 
 extern constinit thread_local bool active;
-extern constinit thread_local int inside_op;  // ops of this thread are parts of another: they end no lap
+extern constinit thread_local bool inside_op;  // ops of this thread are parts of another: they end no lap
 
 void start();
 std::map<std::string, Lap> stop();  // by op; backward under "op'"
@@ -27,7 +27,7 @@ void end_lap(const char* op, bool backward);
 void add(double flops, double bytes);
 
 inline void lap(const char* op, bool backward = false) {
-    if (active && inside_op == 0) end_lap(op, backward);
+    if (active && !inside_op) end_lap(op, backward);
 }
 inline void count_flops(double flops) {
     if (active) add(flops, 0);

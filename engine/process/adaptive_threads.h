@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "engine/base/scoped_value.h"
+
 namespace inkling {
 
 // Chooses a thread count by the measured time per work. Now and then it tries fewer or more threads; except for
@@ -54,14 +56,11 @@ class AdaptiveThreads {
 
 class FixedThreads {
   public:
-    FixedThreads() { ++depth(); }
-    ~FixedThreads() { --depth(); }
-    FixedThreads(const FixedThreads&) = delete;
-    FixedThreads& operator=(const FixedThreads&) = delete;
     static bool active() { return depth() > 0; }
 
   private:
     static int& depth();
+    ScopedValue<int> scope_{depth(), depth() + 1};
 };
 
 }  // namespace inkling

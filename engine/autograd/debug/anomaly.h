@@ -13,6 +13,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/function_ref.h"
+#include "engine/base/scoped_value.h"
 
 namespace inkling {
 
@@ -38,14 +39,7 @@ class DetectAnomaly {
     static bool active() { return depth > 0; }
 
     class Pause {  // for ops that are parts of another, which is checked as a whole
-      public:
-        Pause() : around_(std::exchange(depth, 0)) {}
-        ~Pause() { depth = around_; }
-        Pause(const Pause&) = delete;
-        Pause& operator=(const Pause&) = delete;
-
-      private:
-        int around_;
+        ScopedValue<int> scope_{depth, 0};
     };
 
   private:
@@ -55,12 +49,8 @@ class DetectAnomaly {
 class Region {
   public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    explicit Region(const char* name, std::size_t number = kNone) : name_(name), number_(number), outer_(innermost) {
-        innermost = this;
-    }
-    ~Region() { innermost = outer_; }
-    Region(const Region&) = delete;
-    Region& operator=(const Region&) = delete;
+    explicit Region(const char* name, std::size_t number = kNone)
+        : name_(name), number_(number), scope_(innermost, this) {}
     static std::string path();  // "layer 3, attention"; "" outside of a region
 
   private:
@@ -69,7 +59,7 @@ class Region {
     static constinit thread_local const Region* innermost;
     const char* name_;
     std::size_t number_;
-    const Region* outer_;
+    ScopedValue<const Region*> scope_;
 };
 
 // The first element that is not finite, "nan at (7, 0) of (65, 128)", or "".

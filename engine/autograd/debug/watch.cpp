@@ -1,23 +1,15 @@
 #include "engine/autograd/debug/watch.h"
 
-#include "engine/autograd/leaf_lock.h"
+#include "engine/base/scoped_value.h"
 
 namespace inkling {
-
-constinit thread_local const InHooks* InHooks::innermost = nullptr;
-
-bool InHooks::of(const void* leaf) {
-    const InHooks* in = innermost;
-    while (in && in->leaf_ != leaf) in = in->outer_;
-    return in != nullptr;
-}
 
 namespace {
 
 // A copy of the requests, which hooks and other threads may add to meanwhile.
 template <class T>
 Requests<T> requests_of(Node<T>& node) {
-    const SoleWriter<T> writer(node);
+    const std::scoped_lock lock(node.mutex);
     return node.watch.load()->requests;
 }
 
@@ -41,7 +33,7 @@ void hand_out(Node<T>& node, Array<T>& dy) {
     for (const auto& ready : requests.notices) ready();
     if (!requests.retain) return;
     Array<T> sum = dy.clone();
-    const SoleWriter<T> writer(node);
+    const std::scoped_lock lock(node.mutex);
     Array<T>& retained = node.watch.load()->retained;
     if (retained.defined()) add_into(sum, retained);
     retained = std::move(sum);
@@ -50,9 +42,9 @@ void hand_out(Node<T>& node, Array<T>& dy) {
 template <class T>
 void hand_out_leaf(Node<T>& leaf) {
     const Requests<T> requests = requests_of(leaf);
-    const SoleWriter<T> writer(leaf);
+    const std::scoped_lock lock(leaf.mutex);
     if (!leaf.has_grad) return;
-    const InHooks in(&leaf);
+    const ScopedValue in_hooks(leaf.leaf.in_hooks, true);
     for (const auto& hook : requests.hooks) {
         Array<T> dy = leaf.grad.clone();
         hook(dy);
@@ -72,8 +64,10 @@ bool has_hooks(Node<T>& node) {
     return node.watch && !requests_of(node).hooks.empty();
 }
 
-void refuse_in_hooks(const void* leaf) {
-    check(!InHooks::of(leaf),
+template <class T>
+void refuse_in_hooks(Node<T>& leaf) {
+    const std::unique_lock lock(leaf.mutex, std::try_to_lock);
+    check(!lock || !leaf.leaf.in_hooks,
           "backward: a hook of a leaf runs backward through that leaf, whose gradient it is about to change: run it "
           "after backward, or take gradients(), which add to no leaf");
 }
@@ -84,7 +78,7 @@ WatchedLeaves<T>::WatchedLeaves(const std::vector<NodePtr<T>>& nodes) {
         for (const auto& input : node->inputs)
             if (input && input->is_leaf() && input->watch) ++open_[input.get()];
     }
-    for (const auto& [leaf, count] : open_) refuse_in_hooks(leaf);
+    for (const auto& [leaf, count] : open_) refuse_in_hooks(*leaf);
 }
 
 template <class T>
@@ -100,6 +94,7 @@ void WatchedLeaves<T>::done(const Node<T>& node) {
     template void hand_out(Node<T>&, Array<T>&); \
     template void hand_out_leaf(Node<T>&);       \
     template bool has_hooks(Node<T>&);           \
+    template void refuse_in_hooks(Node<T>&);     \
     template class WatchedLeaves<T>;
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -27,8 +27,9 @@ void hand_out(Node<T>& node, Array<T>& dy);
 template <class T>
 void hand_out_leaf(Node<T>& leaf);
 template <class T>
-bool has_hooks(Node<T>& node);           // of on_grad()
-void refuse_in_hooks(const void* leaf);  // throws if the leaf's hooks are running on this thread
+bool has_hooks(Node<T>& node);  // of on_grad()
+template <class T>
+void refuse_in_hooks(Node<T>& leaf);  // throws if the leaf's hooks are running on this thread
 
 // The watched leaves of a graph. A leaf's gradient is complete when the last node that adds to it is done.
 template <class T>
@@ -38,7 +39,7 @@ class WatchedLeaves {
     void done(const Node<T>& node);  // after the node's backward: hands out complete leaves
 
   private:
-    std::unordered_map<const Node<T>*, std::size_t> open_;  // contributions that each leaf still waits for
+    std::unordered_map<Node<T>*, std::size_t> open_;  // contributions that each leaf still waits for
 };
 
 }  // namespace inkling

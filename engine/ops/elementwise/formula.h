@@ -31,13 +31,6 @@ Tensor<T> sigmoid(const Tensor<T>& x) {
 }
 }  // namespace portable
 
-// Combines a formula for vectors with one for tensors.
-template <class F, class G>
-struct both_ways : F, G {
-    both_ways(F f, G g) : F(f), G(g) {}
-    using F::operator(), G::operator();
-};
-
 // f(dy, saved...) of tensors. A formula of vectors is dy times f(1, saved...).
 template <class T, class F, class... In>
 Tensor<T> formula_of_tensors(const F& f, const Tensor<T>& dy, const In&... saved) {
