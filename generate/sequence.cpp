@@ -240,6 +240,7 @@ void step(std::span<Sequence* const> sequences) {
     std::vector<models::KvCache*> caches;
     std::vector<std::int32_t> tokens;
     for (Sequence* const w : sequences) {
+        if (w->failed_) std::rethrow_exception(w->failed_);
         if (w->finished()) continue;
         check(std::find(running.begin(), running.end(), w) == running.end(),
               "generate: a text takes part in a step once: use another() for a second one");
@@ -249,6 +250,7 @@ void step(std::span<Sequence* const> sequences) {
         stepping.push_back(w);
         caches.push_back(&w->cache_);
         tokens.push_back(w->text_.back());
+        w->logits_.resize(w->model_->config().vocab_size);  // now: nothing may fail after the model's step
     }
     if (!stepping.empty()) {
         const models::InferenceModel& model = *stepping[0]->model_;
@@ -257,8 +259,7 @@ void step(std::span<Sequence* const> sequences) {
         const AdaptiveThreads threads(Work::token, static_cast<double>(stepping.size()));
         model.step(caches, tokens, logits);
         for (std::size_t b = 0; b < stepping.size(); ++b) {
-            const auto row = logits.begin() + static_cast<std::ptrdiff_t>(b * V);
-            stepping[b]->logits_.assign(row, row + static_cast<std::ptrdiff_t>(V));
+            std::copy_n(logits.begin() + static_cast<std::ptrdiff_t>(b * V), V, stepping[b]->logits_.begin());
             stepping[b]->fresh_ = true;
         }
     }
@@ -267,7 +268,14 @@ void step(std::span<Sequence* const> sequences) {
     if (running.empty()) return;
     const std::size_t grain = std::max<std::size_t>(1, kSampleGrain / running[0]->model_->config().vocab_size);
     parallel_for(running.size(), grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) running[i]->sample_next();
+        for (Sequence* const w : std::span(running).subspan(begin, end - begin)) {
+            try {
+                w->sample_next();
+            } catch (...) {
+                w->failed_ = std::current_exception();
+                throw;
+            }
+        }
     });
 }
 

@@ -8,6 +8,7 @@
 // A text has the same bits alone and in a batch, and with any number of threads.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,7 +65,7 @@ class Sequence {
     void prefill();                                // processes the prompt now, so that another() need not
     Sequence another(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
 
-    std::string next();   // step(), then take()
+    std::string next();   // step(), then take(); throws as step()
     std::string write();  // next(), until it is finished
     std::string take();   // the text since the last call: whole characters that cannot begin a stop text
     void finish(FinishReason reason = FinishReason::interrupted);
@@ -113,10 +114,12 @@ class Sequence {
     std::vector<TokenLogprobs> logprobs_, prompt_logprobs_;
     std::optional<TokenLogprobs> end_logprobs_;
     FinishReason finish_reason_ = FinishReason::none;
+    std::exception_ptr failed_;  // while a token was added, which may be half there
 };
 
 // Adds one token to each unfinished sequence; all are of one model. A batch costs less than its texts one by one. Token
-// number i is sampled with the random number keyed by (seed, sample, i).
+// number i is sampled with the random number keyed by (seed, sample, i). After an exception some sequences have their
+// token, and all can go on, except one that failed while its token was added: it throws the same exception again.
 void step(std::span<Sequence* const> sequences);
 
 }  // namespace inkling::generate

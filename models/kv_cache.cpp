@@ -52,8 +52,8 @@ void KvCache::reserve(std::size_t n) {
                           kept = l.window > 0 ? std::min(held, l.window - 1) : held,
                           capacity = std::min(most_, l.window > 0 ? std::min(all, 2 * l.window) : all);
         if (capacity == l.capacity() && held < capacity) continue;  // append() takes more than two windows
-        for (Array<float>* const x : {&l.keys, &l.values}) *x = moved(*x, held - kept, held, capacity);
-        l.first = length_ - kept;
+        const auto grown = [&](const Array<float>& x) { return moved(x, held - kept, held, capacity); };
+        l = {l.window, length_ - kept, grown(l.keys), grown(l.values)};  // both, or neither if memory runs out
     }
 }
 
@@ -83,8 +83,9 @@ std::pair<Tensor<T>, Tensor<T>> KvCache::append(std::size_t layer, const Tensor<
     throw Error("KvCache: keys and values must be float32");
 }
 
-void KvCache::advance(std::size_t n) {
+void KvCache::advance(std::size_t n) noexcept {
     length_ += n;
+    if (next_shifted.defined()) shifted = std::exchange(next_shifted, {});
     for (std::size_t i = 0; i < layers_.size(); ++i)
         if (next_[i].keys.defined()) layers_[i] = std::exchange(next_[i], {0});
 }

@@ -37,11 +37,12 @@ class KvCache {
     // that these tokens attend to: (1, kv heads, n and some before, d).
     template <class T>
     std::pair<Tensor<T>, Tensor<T>> append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v);
-    void advance(std::size_t n);  // after append() to every layer: the next n tokens are held
+    void advance(std::size_t n) noexcept;  // after append() to every layer: the next n tokens are held
 
     // The last token's rows that the next one gets a share of (token_shift): (1 + 2 layers, C), that of its vector,
-    // then of each layer those that go into attention and feed-forward part; zeros in front of a text.
-    Array<float> shifted;
+    // then of each layer those that go into attention and feed-forward part; zeros in front of a text. next_shifted: of
+    // the tokens that advance() will hold.
+    Array<float> shifted, next_shifted;
 
   private:
     struct Layer {

@@ -70,10 +70,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
             x = layer(l, std::move(x), pass);
         }
     }
-    if (options.cache) {
-        options.cache->advance(ids.dim(1));
-        options.cache->shifted = pass.shifted;
-    }
+    if (options.cache) options.cache->next_shifted = pass.shifted;
     const Region region("final norm");
     return norm(parts[Part::final_norm], x);
 }

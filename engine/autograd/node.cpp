@@ -10,8 +10,7 @@ Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::
     order = ++count;
 }
 
-// Destroying inputs recursively would use a stack frame for each node. Instead they go on a list that links the nodes
-// themselves, because a destructor must not allocate.
+// Recursion would use a stack frame for each node. A list links the nodes instead: a destructor must not allocate.
 template <class T>
 Node<T>::~Node() {
     delete watch.load();
@@ -19,6 +18,7 @@ Node<T>::~Node() {
     const auto take = [&doomed](std::vector<NodePtr<T>>& from) {
         for (NodePtr<T>& input : from) {
             if (input && input.use_count() == 1) {
+                const NodePtr<T> acquired = input;  // use_count() does not wait for what other threads did
                 input->next_doomed = std::move(doomed);
                 doomed = std::move(input);
             }

@@ -77,6 +77,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
         std::vector<float> room(low_rank_room());
         head(begin, end, last.data(), 1, logits.data(), room.data());
     });
+    cache.advance(n);
 }
 
 }  // namespace inkling::models

@@ -30,8 +30,8 @@ class InferenceModel {
     std::size_t worthwhile_threads(std::size_t texts, std::size_t tokens = 0) const;
 
     // Appends tokens (1 or more) to the text in `cache`, which must fit into the context; logits (V) are those after
-    // the last. each(i, logits) gets those after each token, from several threads. In the scope of an Interruptible it
-    // may throw Interrupted; then nothing is appended.
+    // the last. each(i, logits) gets those after each token, from several threads. After an exception, of `each` too or
+    // Interrupted in the scope of an Interruptible, nothing is appended.
     using EachLogits = std::function<void(std::size_t i, std::span<const float> logits)>;
     void prefill(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
                  const EachLogits& each = nullptr) const;

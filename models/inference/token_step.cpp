@@ -250,8 +250,8 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
         step.run(team, own[team.me], logits);
     }
     for (std::size_t b = 0; b < caches.size(); ++b) {
+        caches[b]->next_shifted = std::move(step.shifted[b]);
         caches[b]->advance(1);
-        caches[b]->shifted = step.shifted[b];
     }
 }
 

@@ -80,7 +80,9 @@ TEST_CASE("out of memory: a server lives on after an allocation of a request has
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
     const ScratchFolder folder;
     const std::string mark = folder.path("mark");
-    const json asked = {{"model", "plus"}, {"prompt", "aa"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}};
+    const json asked = GENERATE(
+        json{{"model", "plus"}, {"prompt", "aa"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}},
+        json{{"prompt", {"aa", "a a"}}, {"max_tokens", 3}, {"logprobs", 1}, {"echo", true}, {"temperature", 0}});
     json expected;
     long failed = 0, refused = 0, ended = 0;
     for (bool reached = true; reached;) {

@@ -539,6 +539,35 @@ TEST_CASE("sequence: a text takes part in a step once", "[generate]") {
     CHECK(copied(a.generated()) == copied(b.generated()));
 }
 
+TEST_CASE("sequence: a text that fails half way through a token stays failed, and the others of its step go on",
+          "[generate]") {
+    struct Failing : Pieces {
+        explicit Failing(const Pieces& pieces) : Pieces(pieces) {}
+        std::string decode(std::span<const std::int32_t> ids) const override {
+            check(--left != 0, "no memory");
+            return Pieces::decode(ids);
+        }
+        mutable int left = 3;
+    };
+    const Pieces tokenizer = letters();
+    const Failing failing(tokenizer);
+    GenerateOptions options = writing(0, 8);
+    options.logprobs = 1;
+    const std::string whole = started(&tokenizer, options, Tokens{1}).write();
+    for (const bool first : {true, false}) {
+        failing.left = 3;
+        Sequence bad = started(&failing, options, Tokens{1}), good = started(&tokenizer, options, Tokens{1});
+        Sequence* const both[] = {first ? &bad : &good, first ? &good : &bad};
+        step(both), step(both);
+        CHECK_THROWS_WITH(step(both), "no memory");
+        CHECK_THROWS_WITH(step(both), "no memory");
+        CHECK_THROWS_WITH(bad.next(), "no memory");
+        CHECK(bad.take() == whole.substr(0, 2));
+        CHECK(good.write() == whole);
+        CHECK(good.logprobs().size() == 8);
+    }
+}
+
 TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a text", "[generate]") {
     const Tokens prompt{1, 5, 3, 17, 2};
     GenerateOptions options = writing(0, 0);

@@ -1,10 +1,16 @@
 // Inference against whole forward passes, and its cache, batches, threads and weight types against each other.
 #include "models/inference/inference_model.h"
 
+#include <sys/resource.h>
+
+#include <fstream>
+
 #include "engine/base/half.h"
 #include "engine/base/interrupt.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
+#include "tests/paths.h"
+#include "tests/skip.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -138,9 +144,12 @@ TEST_CASE(
         const NoGrad no_grad;
         KvCache cache(config);
         CHECK(same_bits(model->hidden(ids, {.cache = &cache}).value(), whole));
+        CHECK(cache.length() == 0);
+        cache.advance(40);
         CHECK(cache.length() == 40);
         KvCache pieces(config);
         check_close(model->hidden(ids.sliced(1, 0, 7), {.cache = &pieces}).value(), whole.sliced(1, 0, 7), 1e-5);
+        pieces.advance(7);
         check_close(model->hidden(ids.sliced(1, 7, 40), {.cache = &pieces}).value(), whole.sliced(1, 7, 40), 1e-5);
     }
     const auto model = made(gpt2(true));
@@ -355,6 +364,44 @@ TEST_CASE("inference: reading and forward passes can be interrupted before each 
         asked = 3;
         CHECK_THROWS_AS(model->forward(ids), Interrupted);
     }
+}
+
+TEST_CASE("inference: a prefill whose callback throws appends nothing", "[models]") {
+    const Tokens text = some_tokens(24);
+    for (const Architecture& config : {gpt2(true), shifting(), mistral(7), mistral(3)}) {
+        const auto model = made(config);
+        const InferenceModel inference(*model);
+        for (const std::size_t first : {0, 5}) {
+            KvCache cache(config), undisturbed(config);
+            Logits logits(37);
+            if (first > 0) prefill(inference, cache, std::span(text).first(first));
+            if (first > 0) prefill(inference, undisturbed, std::span(text).first(first));
+            const auto refuse = [](std::size_t i, std::span<const float>) { check(i < 3, "refused"); };
+            CHECK_THROWS_WITH(inference.prefill(cache, std::span(text).subspan(first), logits, refuse), "refused");
+            CHECK(cache.length() == first);
+            CHECK(prefill(inference, cache, std::span(text).subspan(first)) ==
+                  prefill(inference, undisturbed, std::span(text).subspan(first)));
+        }
+    }
+}
+
+TEST_CASE("inference: a cache that finds no memory for more tokens stays as it was", "[models]") {
+    if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
+    Architecture config = gpt2(true);
+    config.block_size = std::size_t{1} << 22;  // a layer's keys take 0.8 GB, its values too
+    KvCache cache(config);
+    cache.reserve(64);
+    const float* const value = cache.value(0, 1, 63);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit before{};
+    getrlimit(RLIMIT_AS, &before);
+    const rlimit limit{pages * 4096 + (rlim_t{5} << 28), before.rlim_max};  // 1.3 GB more
+    setrlimit(RLIMIT_AS, &limit);
+    CHECK_THROWS_AS(cache.reserve(config.block_size), std::bad_alloc);
+    setrlimit(RLIMIT_AS, &before);
+    CHECK(cache.bytes() == std::size_t{2 * 3 * 64 * 48} * sizeof(float));
+    CHECK(cache.value(0, 1, 63) == value);
 }
 
 TEST_CASE("inference: mismatched arguments are refused", "[models]") {

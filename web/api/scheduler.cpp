@@ -95,8 +95,8 @@ bool Scheduler::take_next() {
     }
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
-        for (const auto& job : waiting_) job->stream.fail(shutting_down());
-        for (const auto& job : running_) job->stream.fail(shutting_down());
+        for (const auto& job : waiting_) job->stream.fail(&shutting_down);
+        for (const auto& job : running_) job->stream.fail(&shutting_down);
         return false;
     }
     if (!waiting_.empty() &&
@@ -112,7 +112,7 @@ bool Scheduler::take_next() {
 void Scheduler::drop_abandoned() {
     const auto gone = [](const Job& job) {
         if (!job->stream.abandoned()) return false;
-        job->stream.fail(client_gone());
+        job->stream.fail(&client_gone);
         return true;
     };
     const auto dropped = [&](auto& jobs) {
@@ -140,9 +140,9 @@ void Scheduler::read_prompt() {
         const bool gone = !stopping();
         if (gone) metrics_.add_abandoned(job->count());
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
-        job->stream.fail(gone ? client_gone() : shutting_down());
+        job->stream.fail(gone ? &client_gone : &shutting_down);
     } catch (const std::exception& e) {
-        job->stream.fail({500, e.what()});
+        job->stream.fail([&] { return HttpError(500, e.what()); });
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
     }
 }
@@ -156,8 +156,7 @@ void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
         }
     } catch (const Interrupted&) {
     } catch (const std::exception& e) {
-        for (TextStream::Job::Text& text : job.texts) text.sequence.finish();
-        job.stream.fail({500, e.what()});
+        job.stream.fail([&] { return HttpError(500, e.what()); });
     }
 }
 
@@ -187,8 +186,7 @@ void Scheduler::step() {
         try {
             job->publish();
         } catch (const std::exception& e) {  // the next step drops it
-            for (TextStream::Job::Text& text : job->texts) text.sequence.finish();
-            job->stream.fail({500, e.what()});
+            job->stream.fail([&] { return HttpError(500, e.what()); });
         }
     }
     running_.erase(first, running_.end());

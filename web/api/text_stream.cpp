@@ -15,7 +15,8 @@ std::size_t TextStream::prompt_tokens() const {
 
 std::optional<TextPiece> TextStream::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !pieces_.empty() || error_ || finished_ == texts(); });
+    changed_.wait(lock, [&] { return !pieces_.empty() || failed_ || finished_ == texts(); });
+    if (failed_ && !error_) throw HttpError(500, "out of memory");
     if (error_) throw HttpError(error_->status, std::string(error_->what()), error_->param, error_->code);
     if (pieces_.empty()) return std::nullopt;
     TextPiece piece = std::move(pieces_.front());
@@ -33,10 +34,19 @@ bool TextStream::abandoned() {
     return abandoned_ = abandoned_ || (hung_up_ && hung_up_());
 }
 
-void TextStream::fail(const HttpError& error) {
+void TextStream::fail(FunctionRef<HttpError()> error) noexcept {
     const std::lock_guard lock(mutex_);
-    if (!error_) error_.emplace(error.status, std::string(error.what()), error.param, error.code);
+    try {
+        if (!failed_) error_.emplace(error());
+    } catch (const std::bad_alloc&) {
+    }
+    failed_ = true;
     changed_.notify_all();
+}
+
+bool TextStream::failed() {
+    const std::lock_guard lock(mutex_);
+    return failed_;
 }
 
 void TextStream::Job::read() {
@@ -65,7 +75,8 @@ void TextStream::Job::publish() {
 }
 
 bool TextStream::Job::finished() const {
-    return std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.sequence.finished(); });
+    return stream.failed() ||
+           std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.sequence.finished(); });
 }
 
 }  // namespace inkling::web

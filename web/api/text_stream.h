@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/function_ref.h"
 #include "generate/sequence.h"
 #include "web/http/http_error.h"
 
@@ -59,11 +60,12 @@ class TextStream {
 
         std::size_t count() const { return stream.n_; }
         void read();
-        void publish();  // sends new pieces
-        bool finished() const;
+        void publish();         // sends new pieces
+        bool finished() const;  // or failed
     };
     std::deque<Job>& jobs() { return jobs_; }
-    void fail(const HttpError& error);
+    void fail(FunctionRef<HttpError()> error) noexcept;  // wait() throws the first; without memory for it, another
+    bool failed();
     bool abandoned();
     double seconds() const { return seconds_now() - start_; }  // since the request arrived
 
@@ -77,6 +79,7 @@ class TextStream {
     std::condition_variable changed_;
     std::deque<TextPiece> pieces_;
     std::size_t finished_ = 0;  // texts whose last piece was sent
+    bool failed_ = false;
     std::optional<HttpError> error_;
     bool abandoned_ = false;
 };

@@ -130,6 +130,23 @@ TEST_CASE("threads: each pair of calls on shared tensors is right or throws", "[
     }
 }
 
+TEST_CASE("threads: one destroys a graph of which another has just let go", "[engine]") {
+    for (int round = 0; round < 20; ++round) {
+        D w = D::from({1, 2, 3}, true), h = w * w, y = sum(h);
+        const ConstArray<double> values[] = {h.value(), y.value()};  // else the pool's lock orders the threads
+        std::atomic<bool> gone = false;  // relaxed: only the nodes order what the threads do to them
+        std::thread other([&] {
+            to_dot(h);
+            h = D();
+            gone.store(true, std::memory_order_relaxed);
+        });
+        while (!gone.load(std::memory_order_relaxed)) std::this_thread::yield();
+        y = D();
+        other.join();
+        CHECK_FALSE(h.defined());
+    }
+}
+
 TEST_CASE("threads: a graph that a hook runs again, and a leaf whose hook runs backward through it, throw",
           "[engine]") {
     const D x = D::from({1, 2}, true), other = D::from({3, 4}, true);
