@@ -8,11 +8,11 @@
 namespace inkling {
 
 template <class T>
-Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, MapRow<T> row) {
+Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, MapRow<T> row, Array<T> out) {
     constexpr std::size_t kBlock = 256;  // elements gathered at a time from inputs that are not dense along a row
     constexpr std::size_t kMaxInputs = StridedLoop::kMaxOperands - 1;
     const std::size_t K = in.size();
-    Array<T> out(shape);
+    if (!out.defined()) out = Array<T>(shape);
     std::array<std::optional<ConstArray<T>>, kMaxInputs> broadcast;
     std::array<const ConstArray<T>*, kMaxInputs> wide;
     std::array<const Strides*, kMaxInputs + 1> strides{&out.strides()};  // the result is operand 0
@@ -47,7 +47,8 @@ Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, 
     return out;
 }
 
-template Array<float> map_rows(const Shape&, std::span<const ConstArray<float>* const>, MapRow<float>);
-template Array<double> map_rows(const Shape&, std::span<const ConstArray<double>* const>, MapRow<double>);
+template Array<float> map_rows(const Shape&, std::span<const ConstArray<float>* const>, MapRow<float>, Array<float>);
+template Array<double> map_rows(const Shape&, std::span<const ConstArray<double>* const>, MapRow<double>,
+                                Array<double>);
 
 }  // namespace inkling

@@ -26,9 +26,9 @@ auto map_row(const F& f) {
     };
 }
 
-// Every input must broadcast to `shape`. The result is contiguous.
+// Every input must broadcast to `shape`. The result is contiguous: `out`, which may be an input, or a new array.
 template <class T>
-Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, MapRow<T> row);
+Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, MapRow<T> row, Array<T> out = {});
 
 template <class T, class F, class... In>
 Array<T> map_arrays(const Shape& shape, const F& f, const In&... in) {

@@ -12,42 +12,23 @@ namespace {
 // f(x), in x's own memory if nothing else holds it.
 template <class T>
 Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
-    if (!x.value().can_overwrite()) {
-        const ConstArray<T>* const in[] = {&x.value()};
-        return map_rows<T>(x.shape(), in, f);
-    }
-    Array<T> y = x.value_in_place();
-    profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
-    parallel_for(
-        y.size(), kGrain,
-        [&f, data = y.data()](std::size_t begin, std::size_t end) {
-            const T* const in = data + begin;
-            f(end - begin, data + begin, &in);
-        },
-        kLine);
-    return y;
+    const ConstArray<T>* const in[] = {&x.value()};
+    return map_rows<T>(x.shape(), in, f, x.value().can_overwrite() ? x.value_in_place() : Array<T>());
 }
 
-// y = f(g, saved), or f(saved) if g is undefined, in short pieces that stay in L1 when widened. g may be y itself, and
-// replaces the saved value if nothing is saved.
-template <class T>
-Array<T> map_pieces(const Operand<T>& saved, Array<T> y, MapRow<T> f, const ConstArray<T>& g) {
+// f(g, saved), or f(saved) if g is undefined, in short pieces that stay in L1 when widened. y may be g itself.
+Array<float> map_half(const ConstArray<BFloat16>& saved, Array<float> y, MapRow<float> f, const ConstArray<float>& g) {
     constexpr std::size_t kPiece = 1024;
-    const auto& half = saved.half();
-    const ConstArray<T> x = half ? ConstArray<T>() : saved.full().defined() ? saved.full().contiguous() : g;
-    T* const to = y.data();
-    profile::count_bytes(static_cast<double>((g.size() + 2 * y.size()) * sizeof(T)));
+    float* const to = y.data();
+    profile::count_bytes(static_cast<double>((g.size() + 2 * y.size()) * sizeof(float)));
     parallel_for(
         y.size(), kGrain,
         [&](std::size_t begin, std::size_t end) {
-            alignas(64) T wide[kPiece];
+            alignas(64) float wide[kPiece];
             for (std::size_t i = begin; i < end; i += kPiece) {
                 const std::size_t n = std::min(kPiece, end - i);
-                if constexpr (std::is_same_v<T, float>) {
-                    for (std::size_t j = 0; half && j < n; ++j) wide[j] = widen(half->data()[i + j]);
-                }
-                const T* const own = half ? wide : x.data() + i;
-                const T* const in[] = {g.defined() ? g.data() + i : own, own};
+                for (std::size_t j = 0; j < n; ++j) wide[j] = widen(saved.data()[i + j]);
+                const float* const in[] = {g.defined() ? g.data() + i : wide, wide};
                 f(n, to + i, in);
             }
         },
@@ -57,7 +38,9 @@ Array<T> map_pieces(const Operand<T>& saved, Array<T> y, MapRow<T> f, const Cons
 
 template <class T>
 Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
-    if (saved.half()) return map_pieces(saved, Array<T>(saved.half()->shape()), f, ConstArray<T>());
+    if constexpr (std::is_same_v<T, float>) {
+        if (saved.half()) return map_half(*saved.half(), Array<T>(saved.half()->shape()), f, {});
+    }
     const ConstArray<T>* const in[] = {&saved.full()};
     return map_rows<T>(saved.full().shape(), in, f);
 }
@@ -65,11 +48,14 @@ Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
 // f(dy, saved), in dy's own memory if possible
 template <class T>
 Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
-    if (dy.can_overwrite()) return map_pieces<T>(saved, dy, f, dy);
-    if (saved.half()) return map_pieces<T>(saved, Array<T>(dy.shape()), f, dy.contiguous());
+    const Array<T> out = dy.can_overwrite() ? dy : Array<T>();
+    if constexpr (std::is_same_v<T, float>) {
+        if (saved.half())
+            return map_half(*saved.half(), out.defined() ? out : Array<T>(dy.shape()), f, dy.contiguous());
+    }
     const ConstArray<T>& g = dy;
     const ConstArray<T>* const in[] = {&g, saved.full().defined() ? &saved.full() : &g};
-    return map_rows<T>(dy.shape(), in, f);
+    return map_rows<T>(dy.shape(), in, f, out);
 }
 
 // The gradient as a closure of record(): in both forms, by the formula for rows and for tensors.
