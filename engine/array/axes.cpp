@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/base/parallel.h"
+#include "engine/kernels/add_row.h"
 #include "engine/kernels/lanes.h"
 
 namespace inkling {
@@ -25,8 +26,7 @@ Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     constexpr std::size_t kRows = 64;
     const T* const from = x.data();
     const auto add = [from, width](T* to, std::size_t row, std::size_t first, std::size_t n) {
-        simd_map(
-            n, to, [](auto sum, auto v) { return sum + v; }, to, from + row * width + first);
+        add_row(n, to, from + row * width + first);
     };
     if (rows > 2 * kRows) {
         const std::size_t pieces = (rows + kRows - 1) / kRows;

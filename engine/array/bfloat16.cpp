@@ -4,7 +4,7 @@
 #include "engine/array/strided.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/add_row.h"
 
 namespace inkling {
 namespace {
@@ -53,8 +53,7 @@ Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_s
             BFloat16* const out = to + r * columns;
             float* const sums = partial.data() + r / kRows * columns;
             for (std::size_t c = 0; c < columns; ++c) out[c] = round_to_bfloat16(row[c]);
-            simd_map(
-                columns, sums, [](auto sum, auto v) { return sum + v; }, sums, row);
+            add_row(columns, sums, row);
         }
     });
     column_sums = sum_over<float>(partial, {0});

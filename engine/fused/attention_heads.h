@@ -5,6 +5,7 @@
 
 #include "engine/fused/attention_block.h"
 #include "engine/fused/attention_operands.h"
+#include "engine/kernels/add_row.h"
 
 namespace inkling {
 
@@ -217,13 +218,9 @@ void sum_group(const AttentionShape<T>& shape, std::size_t first, std::size_t st
     const HeadMatrix<T> dk2{room, width(shape.d)}, dvalue2{room + shape.Lk * shape.d, width(shape.dv)};
     sum_group(shape, first, 2 * step, dk, dvalue, room, body);
     sum_group(shape, first + step, 2 * step, dk2, dvalue2, room + shape.Lk * (shape.d + shape.dv), body);
-    const auto add = [](std::size_t n, T* to, const T* x) {
-        simd_map(
-            n, to, [](auto sum, auto v) { return sum + v; }, to, x);
-    };
     for (std::size_t j = 0; j < shape.Lk; ++j) {
-        add(shape.d, dk.at(j), dk2.at(j));
-        add(shape.dv, dvalue.at(j), dvalue2.at(j));
+        add_row(shape.d, dk.at(j), dk2.at(j));
+        add_row(shape.dv, dvalue.at(j), dvalue2.at(j));
     }
 }
 

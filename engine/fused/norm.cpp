@@ -8,6 +8,7 @@
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
+#include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/ops/elementwise/operators.h"
@@ -47,9 +48,7 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
     if (dgain) {
         simd_map(
             n, dgain, [=](auto acc, auto d, auto v) { return multiply_add(d * (v - vmu), vr, acc); }, dgain, dy, x);
-        if (dbias)
-            simd_map(
-                n, dbias, [](auto acc, auto d) { return acc + d; }, dbias, dy);
+        if (dbias) add_row(n, dbias, dy);
     }
     if (!dx) return;
     simd_map(
