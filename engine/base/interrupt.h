@@ -9,8 +9,6 @@
 #include <functional>
 #include <utility>
 
-#include "engine/base/scoped_value.h"
-
 namespace inkling {
 
 struct Interrupted : std::exception {
@@ -19,10 +17,15 @@ struct Interrupted : std::exception {
 
 class Interruptible {
   public:
-    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)), scope_(innermost(), this) {}
+    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)), outer_(innermost()) {
+        innermost() = this;
+    }
+    ~Interruptible() { innermost() = outer_; }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
 
     static void check() {
-        for (const Interruptible* scope = innermost(); scope; scope = scope->scope_.before())
+        for (const Interruptible* scope = innermost(); scope; scope = scope->outer_)
             if (scope->asked_()) throw Interrupted();
     }
 
@@ -33,7 +36,7 @@ class Interruptible {
     }
 
     std::function<bool()> asked_;
-    ScopedValue<const Interruptible*> scope_;
+    const Interruptible* outer_;
 };
 
 }  // namespace inkling

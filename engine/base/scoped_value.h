@@ -15,7 +15,6 @@ class ScopedValue {
     ~ScopedValue() { variable_ = std::move(before_); }
     ScopedValue(const ScopedValue&) = delete;
     ScopedValue& operator=(const ScopedValue&) = delete;
-    const T& before() const { return before_; }
 
   private:
     T& variable_;
