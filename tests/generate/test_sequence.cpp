@@ -554,9 +554,11 @@ TEST_CASE("sequence: a text that fails half way through a token stays failed, an
     GenerateOptions options = writing(0, 8);
     options.logprobs = 1;
     const std::string whole = started(&tokenizer, options, Tokens{1}).write();
+    const auto inference = std::make_shared<models::InferenceModel>(model());
     for (const bool first : {true, false}) {
         failing.left = 3;
-        Sequence bad = started(&failing, options, Tokens{1}), good = started(&tokenizer, options, Tokens{1});
+        Sequence bad(inference, &failing, options), good(inference, &tokenizer, options);
+        bad.add(Tokens{1}), good.add(Tokens{1});
         Sequence* const both[] = {first ? &bad : &good, first ? &good : &bad};
         step(both), step(both);
         CHECK_THROWS_WITH(step(both), "no memory");

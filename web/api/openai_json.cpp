@@ -45,6 +45,7 @@ void CompletionLogprobs::add_token(const std::string& text, const generate::Toke
     values_.push_back(logprobs ? ordered_json(finite(logprobs->logprob)) : ordered_json());
     ordered_json& top = tops_.emplace_back();
     if (!logprobs || !top_) return;
+    top = ordered_json::object();  // operator[] of null leaves a broken value if it finds no memory
     for (const generate::Logprob& p : logprobs->top) {
         const std::string name = token_text(tokenizer_, p.id);
         if (!top.contains(name)) top[name] = finite(p.logprob);  // the likelier of two with the same text
