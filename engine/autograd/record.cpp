@@ -12,7 +12,7 @@ const ConstArray<T>& Saved<T>::get() const {
 }
 
 template <class T>
-Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in,
+Tensor<T> record_op(const char* op, ConstArray<T>&& value, OpInputs<T>&& in,
                     std::unique_ptr<const OpGradient<T>> gradient) {
     profile::lap(op);
     auto node = gradient ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
@@ -27,9 +27,9 @@ Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in,
 template class Saved<float>;
 template class Saved<double>;
 template class Saved<std::int32_t>;
-template Tensor<float> record_op(const char*, ConstArray<float>, OpInputs<float>,
+template Tensor<float> record_op(const char*, ConstArray<float>&&, OpInputs<float>&&,
                                  std::unique_ptr<const OpGradient<float>>);
-template Tensor<double> record_op(const char*, ConstArray<double>, OpInputs<double>,
+template Tensor<double> record_op(const char*, ConstArray<double>&&, OpInputs<double>&&,
                                   std::unique_ptr<const OpGradient<double>>);
 
 }  // namespace inkling

@@ -67,16 +67,22 @@ OpInputs<T> with_infinities(OpInputs<T> all) {
     return all;
 }
 
-// Combines two closures that take different arguments.
-template <class F, class G>
-struct both_ways : F, G {
-    both_ways(F f, G g) : F(std::move(f)), G(std::move(g)) {}
-    using F::operator(), G::operator();
-};
-
 // Makes the output, with a node if `gradient` is given. Only record() calls it.
 template <class T>
-Tensor<T> record_op(const char* op, ConstArray<T> value, OpInputs<T> in, std::unique_ptr<const OpGradient<T>> gradient);
+Tensor<T> record_op(const char* op, ConstArray<T>&& value, OpInputs<T>&& in,
+                    std::unique_ptr<const OpGradient<T>> gradient);
+
+// Several closures that take different arguments, as one.
+template <class... Fs>
+struct both_ways : Fs... {
+    template <class... Gs>
+    requires(sizeof...(Gs) == sizeof...(Fs) &&
+             !(std::same_as<std::remove_cvref_t<Gs>, both_ways> || ...)) explicit both_ways(Gs&&... closures)
+        : Fs(std::forward<Gs>(closures))... {}
+    using Fs::operator()...;
+};
+template <class... Gs>
+both_ways(Gs&&...) -> both_ways<std::remove_cvref_t<Gs>...>;
 
 template <class T, class F>
 class ClosureGradient final : public OpGradient<T> {
@@ -86,7 +92,10 @@ class ClosureGradient final : public OpGradient<T> {
                   "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
 
   public:
-    explicit ClosureGradient(F f) : f_(std::move(f)) { this->composes = kComposes, this->computes = kComputes; }
+    template <class... Gs>
+    explicit ClosureGradient(Gs&&... closures) : f_(std::forward<Gs>(closures)...) {
+        this->composes = kComposes, this->computes = kComputes;
+    }
     void compose(const Tensor<T>& dy, Gradients<T>& grads) const override {
         if constexpr (kComposes) f_(dy, grads);
     }
@@ -98,18 +107,15 @@ class ClosureGradient final : public OpGradient<T> {
     F f_;
 };
 
-// Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, and `fast` beside it,
-// are closures (dy, grads), called with dy as a tensor, whose results then have a graph, or as an array: see
+// Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, of one closure or two,
+// is called with (dy, grads): dy is a tensor, and the results have a graph, or an array, which is fast: see
 // engine/autograd/op_gradients.h. Without the first form, the op cannot be differentiated twice.
-template <class T, class F>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, F gradient) {
+template <class T, class... Fs>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, Fs&&... gradient) {
+    using Closure = ClosureGradient<T, both_ways<std::remove_cvref_t<Fs>...>>;
     std::unique_ptr<const OpGradient<T>> kept;
-    if (in.wanted()) kept = std::make_unique<const ClosureGradient<T, F>>(std::move(gradient));
+    if (in.wanted()) kept = std::make_unique<const Closure>(std::forward<Fs>(gradient)...);
     return record_op<T>(op, std::move(value), std::move(in), std::move(kept));
-}
-template <class T, class F, class G>
-Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, F gradient, G fast) {
-    return record<T>(op, std::move(value), std::move(in), both_ways(std::move(gradient), std::move(fast)));
 }
 
 extern template class Saved<float>;

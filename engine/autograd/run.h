@@ -31,6 +31,7 @@ class GraphRun {
     bool records() const { return into_ == Into::tensors; }
     bool wants(const Node<T>& input) const { return into_ == Into::leaves || wanted_.contains(&input); }
     Node<T>& sum(Node<T>& input) const {  // the node that holds the sum: the input itself, but for ends
+        if (own_sums_.empty()) return input;
         const auto own = own_sums_.find(&input);
         return own == own_sums_.end() ? input : *own->second;
     }

@@ -11,10 +11,24 @@
 namespace inkling {
 namespace {
 
+// The same views of arrays.
+template <class T>
+Array<T> reshape(const Array<T>& x, const Shape& shape) {
+    return x.reshaped(shape);
+}
+template <class T>
+Array<T> permute(const Array<T>& x, const Shape& axes) {
+    return x.permuted(axes);
+}
+template <class T>
+Array<T> transpose(const Array<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
+    return x.transposed(a, b);
+}
+
 // y = view(x), which the caller passes. `undo` views dy as dx.
 template <class T, class View, class Undo>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
-    const auto gradient = [undo](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); };
+    const auto gradient = [undo](const auto& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); };
     const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), gradient));
     is_view(y, x, view);
     return y;
@@ -63,7 +77,7 @@ Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
     if (y.same_buffer(x.value())) {
         return view_of(
             "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
-            [old = x.shape()](const Tensor<T>& dy) { return reshape(dy, old); });
+            [old = x.shape()](const auto& dy) { return reshape(dy, old); });
     }
     return saves_nothing(
         record("reshape", std::move(y), inputs(x),
@@ -132,14 +146,14 @@ Tensor<T> permute(const Tensor<T>& x, const Shape& given) {
     }
     return view_of(
         "permute", x, x.value().permuted(axes), [axes](const auto& a) { return a.permuted(axes); },
-        [inverse](const Tensor<T>& dy) { return permute(dy, inverse); });
+        [inverse](const auto& dy) { return permute(dy, inverse); });
 }
 
 template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
     check_defined("transpose", x);
     const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
-    return view_of("transpose", x, swap(x.value()), swap, [a, b](const Tensor<T>& dy) { return transpose(dy, a, b); });
+    return view_of("transpose", x, swap(x.value()), swap, [a, b](const auto& dy) { return transpose(dy, a, b); });
 }
 
 template <class T>
