@@ -14,8 +14,8 @@
 #include "cli/terminal/attention_terminal.h"
 #include "cli/terminal/terminal.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
+#include "formats/ascii.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "generate/utf8_stream.h"
@@ -46,7 +46,7 @@ std::string choose_format(const AttentionArguments& args) {
     } else if (format.empty()) {
         format = "text";
     }
-    std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
+    format = formats::lower(format);
     if (std::find(kFormatNames.begin(), kFormatNames.end(), format) != kFormatNames.end()) return format;
     if (by_ending)
         throw Usage(
@@ -57,14 +57,12 @@ std::string choose_format(const AttentionArguments& args) {
 // "L.H", both from 0.
 std::optional<HeadIndex> parse_head(const std::string& text) {
     if (text.empty()) return std::nullopt;
-    HeadIndex head{};
-    const char *const begin = text.data(), *const end = begin + text.size();
-    const auto layer = std::from_chars(begin, end, head.layer);
-    const bool dot = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
-    const auto rest = dot ? std::from_chars(layer.ptr + 1, end, head.head) : layer;
-    if (!dot || rest.ec != std::errc() || rest.ptr != end)
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const auto layer = formats::parse_number<std::size_t>(std::string_view(text).substr(0, dot)),
+               head = formats::parse_number<std::size_t>(std::string_view(text).substr(std::min(dot + 1, text.size())));
+    if (!layer || !head)
         throw Usage(fmt::format("--head must be LAYER.HEAD, both counted from 0, such as 0.3, got {}", text));
-    return head;
+    return HeadIndex{*layer, *head};
 }
 
 Terminal terminal_of_stdout() {

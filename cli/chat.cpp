@@ -13,8 +13,9 @@
 #include "cli/terminal/chat_commands.h"
 #include "cli/terminal/line_reader.h"
 #include "cli/terminal/terminal.h"
-#include "cli/usage/unknown_flag.h"
+#include "engine/base/names.h"
 #include "formats/json.h"
+#include "formats/json_object.h"
 #include "formats/utf8.h"
 
 namespace inkling::cli {
@@ -127,11 +128,8 @@ void take_json(const std::string& line, Conversation& talk, const std::string& s
                     "an object with \"content\", a text, or with \"messages\", a list, is required");
     for (const auto& [key, value] : j.items())
         check<BadInput>(key == "content" || key == "messages" || (key == "role" && value == "user"),
-                        "the key \"{}\" is not known here", to_printable(key));
-    if (j.contains("content")) {
-        check<BadInput>(j["content"].is_string(), "\"content\" must be a text");
-        return talk.ask(j["content"].get<std::string>());
-    }
+                        "the key \"{}\" is not known here", shown_name(key));
+    if (j.contains("content")) return talk.ask(formats::JsonObject(j, "").text("content").value_or(""));
     std::vector<data::ChatMessage> messages = data::parse_messages(j["messages"]);
     check<BadInput>(messages.back().role != "assistant",
                     "the last of the messages is an answer: there is none to give");

@@ -2,18 +2,21 @@
 
 #include <omp.h>
 #include <unistd.h>
-
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "cli/log.h"
 #include "cli/terminal/terminal.h"
 #include "engine/base/cpu.h"
 #include "engine/base/interrupt.h"
+#include "engine/process/memory.h"
 #include "engine/process/threads.h"
 
 namespace inkling::cli {
+
 namespace {
 
 std::atomic<int> received_signal = 0;
@@ -92,15 +95,6 @@ CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::
                 ->allow_extra_args(false);
 }
 
-std::string to_printable(std::string_view bytes) {
-    std::string text;
-    for (const char c : bytes) {
-        const bool plain = c >= ' ' && c < 0x7F;
-        text += plain ? std::string(1, c) : fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-    }
-    return text;
-}
-
 std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 std::string quantity(double x, const char* unit) {
@@ -121,6 +115,16 @@ void print_codes(const std::string& text) {
         written = n >= 0 || errno == EINTR;  // after a signal, write the rest
     }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
+}
+
+int fail_out_of_memory(const std::bad_alloc& e) noexcept {
+    static std::atomic_flag told;  // ending the program may run out of memory again
+    if (told.test_and_set()) return kRunFailed;
+    char line[256];
+    const int size = std::snprintf(line, sizeof line, "inkling: %s: choose a smaller model, batch or context\n",
+                                   dynamic_cast<const OutOfMemory*>(&e) ? e.what() : "out of memory");
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
+    return kRunFailed;
 }
 
 }  // namespace inkling::cli

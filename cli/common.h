@@ -2,14 +2,16 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <new>
 #include <string>
 
 #include "cli/program.h"
 #include "engine/base/check.h"
-#include "train/settings/wrong_setting.h"
+#include "train/settings/options.h"
 
 namespace inkling::cli {
 
@@ -56,9 +58,6 @@ void ask_to_stop();    // as if SIGINT had come, once
 CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
                        std::string (*parse)(const std::string&), const std::string& help);
 
-// For messages: one line of ASCII, other bytes as \xNN.
-std::string to_printable(std::string_view bytes);
-
 // "1 thread", "2 threads".
 std::string counted(std::size_t n, const char* what);
 
@@ -69,5 +68,10 @@ std::string quantity(double x, const char* unit);
 // escaped (harmless() in terminal.h), except by print_codes().
 void print(const std::string& text);
 void print_codes(const std::string& text);
+
+// Out of memory: exit code 1, and one line with the requested size and the available memory. Prints the line without
+// allocating, and returns the exit code. Where an exception cannot pass (static objects, libraries that may not throw),
+// main.cpp ends the program with the same line and code.
+int fail_out_of_memory(const std::bad_alloc& e) noexcept;
 
 }  // namespace inkling::cli

@@ -12,10 +12,10 @@
 #include "cli/training/train_options.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
-#include "cli/usage/setting_flag.h"
 #include "engine/base/clock.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
+#include "formats/json_object.h"
 #include "train/callback.h"
 #include "train/recipes/recipes.h"
 #include "train/run/resume.h"
@@ -104,20 +104,22 @@ class Comparison {
         for (std::string text; std::getline(lines, text);) {
             const std::string place = fmt::format("{}: line {}", results().string(), ++number);
             const nlohmann::json line = formats::parse_json(text, place, 4);
-            const auto is = [&](const char* key, bool good) {
-                check<BadInput>(good, "{}: {} is missing or of another type: remove this line", place, key);
-            };
-            is("name", line.is_object() && line.contains("name") && line["name"].is_string());
-            const auto name = line["name"].get<std::string>();
-            const auto c = std::find_if(all_.begin(), all_.end(), [&](const Candidate& x) { return x.name == name; });
-            if (c == all_.end()) continue;
-            check_identity(
-                *c, args_.out,
-                line.contains("settings") && line["settings"].is_string() ? line["settings"].get<std::string>() : "");
-            is("seed", line.contains("seed") && line["seed"].is_number_unsigned());
-            is("val_loss", line.contains("val_loss") && line["val_loss"].is_number());
-            if (line["seed"] == c->losses.size() + 1) c->losses.push_back(line["val_loss"]);
+            try {
+                take_result(formats::JsonObject(line, place + ": "));
+            } catch (const formats::BadKey& e) {
+                throw BadInput(fmt::format("{}: remove this line", e.what()));
+            }
         }
+    }
+
+    void take_result(const formats::JsonObject& in) {
+        const std::string name = in.text("name").value_or("");
+        const auto c = std::find_if(all_.begin(), all_.end(), [&](const Candidate& x) { return x.name == name; });
+        if (c == all_.end()) return;
+        check_identity(*c, args_.out, in.text("settings").value_or(""));
+        const auto loss = in.number("val_loss");
+        if (!loss) in.refuse("val_loss", "it is missing");
+        if (in.integer("seed", 1) == static_cast<std::int64_t>(c->losses.size()) + 1) c->losses.push_back(*loss);
     }
 
     int train_one(Candidate& c, std::size_t seed) {
@@ -191,11 +193,8 @@ class Comparison {
             }
         each_pair([&](const Candidate& x, const Candidate& y) { verdicts.push_back(verdict(x, y) + "."); });
         web::sort_best_first(runs);
-        const ordered_json data = {{"runs", runs},
-                                   {"verdicts", verdicts},
-                                   {"defaults", web::default_settings()},
-                                   {"heads", nullptr},
-                                   {"live", nullptr}};
+        ordered_json data = web::run_page(runs);
+        data["verdicts"] = verdicts;
         const std::string text = web::page_file(web::kRunPage, counted(runs.size(), "run"), data);
         formats::write_file_atomic(page(), text, formats::Links::replaced);
         spdlog::info("see the curves: {}", page().string());

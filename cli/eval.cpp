@@ -4,12 +4,11 @@
 #include <numbers>
 #include <optional>
 
-#include "cli/arguments/data_argument.h"
 #include "cli/arguments/exact_match.h"
 #include "cli/arguments/model_argument.h"
+#include "cli/arguments/prompt.h"
 #include "cli/common.h"
 #include "cli/training/progress.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
 #include "data/dataset.h"

@@ -10,7 +10,6 @@
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/named.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <exception>
 
+#include "cli/common.h"
 #include "cli/program.h"
-#include "cli/training/out_of_memory.h"
 #include "engine/process/memory.h"
 
 // The standard library's operators, with an exception that holds the requested size. The sanitizers have their own.

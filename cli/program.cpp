@@ -13,7 +13,6 @@
 
 #include "cli/common.h"
 #include "cli/log.h"
-#include "cli/training/out_of_memory.h"
 #include "cli/usage/completion.h"
 #include "cli/usage/help.h"
 #include "cli/usage/wrong_usage.h"
@@ -25,25 +24,26 @@
 namespace inkling::cli {
 namespace {
 
-// Sets variables that libraries read before main() (engine/process/threads.h), and executes the program again, unless
-// the user has set them.
-void set_up_libraries(char** argv) {
-    if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
-    if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor; a new program would be too
+// What must be set before main() is set here, and the program is executed again: each function below returns whether it
+// changed anything.
+
+// Variables that libraries read (engine/process/threads.h), unless the user has set them.
+bool set_up_libraries(char** argv) {
+    if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return false;
+    if (omp_get_proc_bind() != omp_proc_bind_false) return false;  // bound to one processor; a new program would be too
     // a server allocates blocks on one thread and frees them on another, whose cache of 2,000 would only grow
     const bool caches_blocks = !argv[1] || std::string_view(argv[1]) != "serve";
     for (const EnvironmentVariable& variable : kEnvironment)
         if (caches_blocks || std::string_view(variable.name) != "GLIBC_TUNABLES")
             setenv(variable.name, variable.value, 0);
-    execv("/proc/self/exe", argv);  // if that fails, the program continues unchanged
+    return true;
 }
 
-// INKLING_CPU=avx2: the system's loader chooses the library when a program starts. So this program tells the loader
-// that the CPU has less, and executes itself again.
-void set_up_cpu(char** argv) {
+// INKLING_CPU=avx2: the system's loader chooses the library when a program starts, and is told that the CPU has less.
+bool set_up_cpu() {
     constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
     try {
-        if (allowed_kind() > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return;
+        if (allowed_kind() > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return false;
     } catch (const Error& e) {
         throw Usage(e.what());
     }
@@ -53,18 +53,18 @@ void set_up_cpu(char** argv) {
         throw Usage(fmt::format("INKLING_CPU={}: this program is built for {} alone", name_of(allowed_kind()),
                                 name_of(library_kind())));
     setenv(kVariable, (before + (before.empty() ? "" : ":") + kLess).c_str(), 1);
-    execv("/proc/self/exe", argv);
+    return true;
 }
 
-// The system kills a program with too small a stack without a message. So this raises the limit as far as allowed, and
-// executes the program again, because new threads get the limit from its start.
-void set_up_stack(char** argv) {
+// The system kills a program with too small a stack without a message. So this raises the limit as far as allowed; new
+// threads get the limit from the program's start.
+bool set_up_stack() {
     constexpr rlim_t kMin = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
     rlimit limit{};
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kMin) return;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kMin) return false;
     const rlim_t now = limit.rlim_cur;
     limit.rlim_cur = std::min(limit.rlim_max, kUsual);
-    if (limit.rlim_cur >= kMin && setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", argv);
+    if (limit.rlim_cur >= kMin && setrlimit(RLIMIT_STACK, &limit) == 0) return true;
     char line[128];
     const int size = std::snprintf(
         line, sizeof line, "inkling: the stack limit is %llu kB, at least 1024 are required: set ulimit -s 8192\n",
@@ -206,11 +206,12 @@ int Commands::run(const std::vector<std::string>& given) {
 int run_program(int argc, char** argv, char** again) {
     end_on_signals();
     set_up_log();
-    set_up_stack(again);
-    set_up_libraries(again);
+    bool changed = set_up_stack();
+    changed = set_up_libraries(again) || changed;
     std::signal(SIGBUS, on_bus_error);
     std::signal(SIGXFSZ, SIG_IGN);  // makes a file size limit an error like a full disk
-    const int code = run([&] { return set_up_cpu(again), 0; });
+    const int code = run([&] { return changed = set_up_cpu() || changed, 0; });
+    if (code == 0 && changed) execv("/proc/self/exe", again);  // if that fails, the program continues unchanged
     return code ? code : run_command({argv + 1, argv + argc});
 }
 

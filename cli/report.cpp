@@ -9,8 +9,8 @@
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
+#include "formats/ascii.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "web/report/attention_page.h"
@@ -32,19 +32,11 @@ struct RunReportArguments {
 Json heads_of(const RunReportArguments& args, const Json& run) {
     if (!run["model"].is_object()) return nullptr;
     const auto loaded = load_current(run["folder"].get<std::string>());
-    take_unknown(*loaded.tokenizer, false);
-    const std::size_t context = loaded.model->config.block_size;
-    const std::string prompt = args.prompt.empty() ? web::usual_prompt(run, *loaded.tokenizer, context) : args.prompt;
-    if (prompt.empty()) return nullptr;
-    return formats::named("--prompt", [&] {
-        return web::attention_data(
-            web::attention_map(run["name"].get<std::string>(), *loaded.model, *loaded.tokenizer, prompt));
-    });
+    return formats::named("--prompt", [&] { return web::run_heads(run, loaded, args.prompt)["heads"]; });
 }
 
 int write_report(const RunReportArguments& args) {
-    std::string ending = std::filesystem::path(args.out.path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string ending = formats::lower(std::filesystem::path(args.out.path).extension().string());
     if (ending != ".html" && ending != ".htm")
         throw Usage(fmt::format("--out {}: a report is a page: FILE.html is required", args.out.path));
     args.out.check_format("html");
@@ -55,15 +47,14 @@ int write_report(const RunReportArguments& args) {
         Json& run = runs.back();
         check<BadInput>(!run["metrics"]["step"].empty(),
                         "{}: metrics.jsonl holds no step yet: there is nothing to report", folder);
-        for (const Json& note : run["notes"]) spdlog::warn("{}", to_printable(note.get<std::string>()));
+        for (const Json& note : run["notes"]) spdlog::warn("{}", note.get<std::string>());
         for (const Json& other : runs)
             if (&other != &run && other["name"] == run["name"]) run["name"] = folder;
     }
     web::sort_best_first(runs);
     const std::string title =
         runs.size() == 1 ? runs[0]["name"].get<std::string>() : fmt::format("{} runs", runs.size());
-    const Json data = {
-        {"runs", runs}, {"defaults", web::default_settings()}, {"heads", heads_of(args, runs[0])}, {"live", nullptr}};
+    const Json data = web::run_page(runs, heads_of(args, runs[0]));
     formats::write_file_atomic(args.out.path, web::page_file(web::kRunPage, title, data));
     spdlog::info("wrote {}: {}", args.out.path, counted(runs.size(), "run"));
     return 0;

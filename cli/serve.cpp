@@ -13,8 +13,8 @@
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/utf8.h"
 #include "generate/utf8_stream.h"
@@ -46,7 +46,7 @@ web::NamedFolder parse_folder(const std::string& argument) {
     if (equals == std::string::npos || equals == 0 || formats::is_there(argument)) return {"", argument};
     const std::string name = argument.substr(0, equals);
     check<BadInput>(formats::find_invalid_utf8(name) == std::string::npos, "{}: the name is not UTF-8",
-                    to_printable(argument));
+                    shown_name(argument));
     return {name, argument.substr(equals + 1)};
 }
 
@@ -70,7 +70,7 @@ std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_a
     const auto insert = [&](const char* flag, const web::NamedFolder& f) {
         if (!names.insert(f.name).second)
             throw Usage(fmt::format("{0}: two models are called {1}: {0} OTHER={2} gives one another name", flag,
-                                    to_printable(f.name), to_printable(f.path.string())));
+                                    shown_name(f.name), shown_name(f.path.string())));
     };
     for (const std::string& argument : args.models) {
         web::NamedFolder& model = models.emplace_back(parse_folder(argument));
@@ -81,7 +81,7 @@ std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_a
         const web::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
         if (args.adapters.size() > 1 && adapter.name.empty())
             throw Usage(
-                fmt::format("--adapter: each of several needs a name: --adapter NAME={}", to_printable(argument)));
+                fmt::format("--adapter: each of several needs a name: --adapter NAME={}", shown_name(argument)));
         if (!adapter.name.empty()) insert("--adapter", adapter);
     }
     if (!adapters.empty() && models.size() > 1)

@@ -4,20 +4,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/arguments/data_argument.h"
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/output_file.h"
+#include "cli/arguments/prompt.h"
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
 #include "data/dataset.h"
-#include "data/growing_ids.h"
 #include "data/text/text_source.h"
+#include "data/token_view.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/json/tokenizer_json.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/files/folder.h"
@@ -154,7 +154,7 @@ data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
         const std::size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
         std::int32_t id = -1;
         const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
-        const auto shown = [&] { return to_printable(text.substr(at, std::min<std::size_t>(end - at, 20))); };
+        const auto shown = [&] { return shown_name(text.substr(at, std::min<std::size_t>(end - at, 20))); };
         if (error != std::errc() || stop != text.data() + end || id < 0)
             throw BadInput(
                 fmt::format("ids must be whole numbers separated by spaces, got '{}' at byte {}", shown(), at));

@@ -8,19 +8,17 @@
 #include <optional>
 #include <tuple>
 
-#include "cli/arguments/data_argument.h"
 #include "cli/arguments/json_lines.h"
+#include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/arguments/server_access.h"
 #include "cli/training/beginning.h"
 #include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
-#include "cli/training/run_summary.h"
 #include "cli/training/train_options.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
-#include "cli/usage/setting_flag.h"
-#include "cli/usage/unknown_flag.h"
 #include "data/stories/stories.h"
 #include "engine/base/clock.h"
 #include "engine/base/suggest.h"

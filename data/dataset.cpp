@@ -6,8 +6,8 @@
 #include <cstring>
 #include <optional>
 
-#include "data/growing_ids.h"
 #include "data/text/content_hash.h"
+#include "data/token_view.h"
 #include "data/tokenizers/unknown_characters.h"
 #include "engine/base/check.h"
 #include "formats/files/directory.h"

@@ -1,11 +1,34 @@
 #include "data/sampler.h"
 
-#include "data/paragraphs.h"
+#include <algorithm>
+#include <cmath>
+
 #include "data/permutation.h"
 #include "engine/base/check.h"
 #include "engine/base/random.h"
 
 namespace inkling::data {
+
+Paragraphs::Paragraphs(const Tokenizer& tokenizer) : line_ends_(tokenizer.vocab_size()) {
+    for (std::size_t id = 0; id < line_ends_.size(); ++id) {
+        const auto token = static_cast<std::int32_t>(id);
+        const std::string text = tokenizer.decode_more(std::span(&token, 1));
+        const std::size_t words = text.find_last_not_of("\r\n") + 1;  // npos + 1 is 0
+        const auto feeds = std::count(text.begin() + static_cast<std::ptrdiff_t>(words), text.end(), '\n');
+        line_ends_[id] = {static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(feeds, 2)), words == 0};
+    }
+    if (const auto end = tokenizer.end_of_text()) line_ends_[static_cast<std::size_t>(*end)] = {2, false};
+}
+
+bool Paragraphs::begins(TokenView ids, std::size_t i) const {
+    for (int feeds = 0; i > 0;) {
+        const LineEnds before = line_ends_[static_cast<std::size_t>(ids[--i])];
+        feeds += before.count;
+        if (feeds >= 2) return true;
+        if (!before.alone) return false;
+    }
+    return true;
+}
 
 namespace {
 
@@ -98,6 +121,13 @@ std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::s
     if (kind == SamplerKind::sequential) return std::make_unique<SequentialSampler>(tokens, batch, length);
     check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
     return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
+}
+
+Split split_tokens(TokenView tokens, double val_fraction) {
+    check(val_fraction >= 0 && val_fraction < 1, "split_tokens: the validation fraction must be in [0, 1), got {}",
+          val_fraction);
+    const auto n_train = static_cast<std::size_t>(std::floor(static_cast<double>(tokens.size()) * (1 - val_fraction)));
+    return {tokens.first(n_train), tokens.subspan(n_train)};
 }
 
 }  // namespace inkling::data

@@ -16,6 +16,25 @@
 
 namespace inkling::data {
 
+// Finds paragraph starts in a sequence of ids: its start, after a blank line, and after an end-of-text token.
+//   const Paragraphs paragraphs(tokenizer);
+//   paragraphs.begins(ids, i)   // whether ids[i] starts a paragraph
+
+class Paragraphs {
+  public:
+    explicit Paragraphs(const Tokenizer& tokenizer);
+
+    // i < ids.size(), and ids are the tokenizer's.
+    bool begins(TokenView ids, std::size_t i) const;
+
+  private:
+    struct LineEnds {
+        std::uint8_t count = 0;  // line feeds at the end of the token, ignoring carriage returns
+        bool alone = false;      // the token has no other characters
+    };
+    std::vector<LineEnds> line_ends_;  // by id
+};
+
 // How batches choose their windows of T tokens out of N. Row r = step * B + b is:
 enum class SamplerKind {
     random,      // a uniform start in [0, N - T), as nanoGPT
@@ -73,5 +92,16 @@ class WindowSampler : public Sampler {
 // Only `paragraphs` needs the tokenizer. Throws Error for a zero size, BadInput for fewer than length + 1 tokens.
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
                                       std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
+
+// The last part of a text is kept for validation, as nanoGPT does:
+//   const auto [train, val] = split_tokens(tokens, 0.1);
+
+// Views of the split tokens, which must outlive them.
+struct Split {
+    TokenView train, val;
+};
+
+// The first floor(n (1 - val_fraction)) tokens are for training. Throws Error unless 0 <= val_fraction < 1.
+Split split_tokens(TokenView tokens, double val_fraction);
 
 }  // namespace inkling::data

@@ -32,18 +32,20 @@ void check_bytes(std::string_view text, const std::string& what) {
 
 // Builds the value, with depth counted and duplicate keys refused. nlohmann's own parser callback would cost a search
 // of the whole enclosing object or array for every object that ends, minutes for 100,000 of them.
-class Builder : public JsonParts {
+class Builder : public nlohmann::json_sax<nlohmann::json> {
   public:
     nlohmann::json value;
+    std::vector<std::pair<std::size_t, std::size_t>> replaced;  // offsets in the parsed text and in the given text
 
-    Builder(std::string what, int max_depth) : JsonParts(std::move(what)), max_depth_(max_depth) {}
+    Builder(const std::string& what, int max_depth, std::size_t max_values)
+        : what_(what), max_depth_(max_depth), left_(max_values) {}
     bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
     bool end_object() override { return open_.pop_back(), true; }
     bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
     bool end_array() override { return open_.pop_back(), true; }
     bool key(string_t& k) override {
         if (open_.back()->contains(k))
-            check<BadInput>(false, "{}: the key {} appears twice in one object", what(), quote(k));
+            check<BadInput>(false, "{}: the key {} appears twice in one object", what_, quote(k));
         key_ = std::move(k);
         return true;
     }
@@ -52,11 +54,21 @@ class Builder : public JsonParts {
     bool number_integer(number_integer_t v) override { return put(v); }
     bool number_unsigned(number_unsigned_t v) override { return put(v); }
     bool number_float(number_float_t v, const string_t&) override { return put(v); }
-    bool text(string_t& v) override { return put(std::move(v)); }
+    bool string(string_t& v) override {
+        std::optional<binary_t> foreign = python_value(v);
+        return foreign ? binary(*foreign) : put(std::move(v));
+    }
     bool binary(binary_t& v) override { return put(std::move(v)); }
+    bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) override {
+        std::size_t given = byte;
+        for (const auto& [here, there] : replaced)
+            if (here < byte) given = there + byte - here;
+        throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, given, reason_of(error.what())));
+    }
 
   private:
     nlohmann::json& place(nlohmann::json&& v) {
+        check<BadInput>(left_-- > 0, "{}: has too many values", what_);
         if (open_.empty()) return value = std::move(v);
         nlohmann::json& in = *open_.back();
         if (in.is_array()) return in.emplace_back(std::move(v));
@@ -65,21 +77,26 @@ class Builder : public JsonParts {
     bool put(nlohmann::json&& v) { return place(std::move(v)), true; }
     bool open(nlohmann::json&& empty) {
         check<BadInput>(open_.size() < static_cast<std::size_t>(max_depth_), "{}: JSON nested deeper than {} levels",
-                        what(), max_depth_);
+                        what_, max_depth_);
         open_.push_back(&place(std::move(empty)));
         return true;
     }
 
+    const std::string& what_;  // prefix of every message
     const int max_depth_;
+    std::size_t left_;                   // values
     std::vector<nlohmann::json*> open_;  // objects and arrays that have not ended
     std::string key_;
 };
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth) {
-    Builder builder(what, max_depth);
-    read_json(text, builder);
+nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth, std::size_t max_values) {
+    check_bytes(text, what);
+    Builder builder(what, max_depth, max_values);
+    const std::string marked = python_values_marked(text, builder.replaced);
+    if (!builder.replaced.empty()) text = marked;
+    nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
     return std::move(builder.value);
 }
 
@@ -160,25 +177,6 @@ std::optional<std::string> file_name(const nlohmann::json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (!value.is_binary() || !value.get_binary().has_subtype()) return std::nullopt;
     return std::string(value.get_binary().begin(), value.get_binary().end());
-}
-
-bool JsonParts::string(string_t& value) {
-    std::optional<binary_t> foreign = python_value(value);
-    return foreign ? binary(*foreign) : text(value);
-}
-
-bool JsonParts::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
-    std::size_t given = byte;
-    for (const auto& [here, there] : replaced_)
-        if (here < byte) given = there + byte - here;
-    throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, given, reason_of(error.what())));
-}
-
-void read_json(std::string_view text, JsonParts& parts) {
-    check_bytes(text, parts.what());
-    const std::string marked = python_values_marked(text, parts.replaced_);
-    if (!parts.replaced_.empty()) text = marked;
-    nlohmann::json::sax_parse(text.begin(), text.end(), &parts);
 }
 
 }  // namespace inkling::formats

@@ -10,16 +10,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace inkling::formats {
 
 // Throws BadInput, one line that begins with `what`, for anything but one JSON value with white space around it: syntax
-// errors, nesting deeper than max_depth, duplicate keys in an object, invalid UTF-8, NUL bytes. A UTF-8 byte order mark
-// at the start is skipped. Python's extensions of JSON (NaN, Infinity, numbers out of double's range, strings with half
-// of a surrogate pair) are read as binary values (is_binary()), which a reader skips or refuses by key.
-nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth);
+// errors, nesting deeper than max_depth, more values, duplicate keys in an object, invalid UTF-8, NUL bytes. A UTF-8
+// byte order mark at the start is skipped. Python's extensions of JSON (NaN, Infinity, numbers out of double's range,
+// strings with half of a surrogate pair) are read as binary values (is_binary()), which a reader skips or refuses by
+// key.
+nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth,
+                          std::size_t max_values = SIZE_MAX);
 
 // The same for a small value, up to 4 MiB and 64 levels: null instead of an error.
 nlohmann::json json_or_null(std::string_view text);
@@ -46,29 +46,6 @@ std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 // nullopt unless the value is a string of text or bytes.
 std::optional<std::string> file_name(const nlohmann::json& value);
-
-// Receives the parts of a JSON text while it is parsed, so that it is not kept; an exception ends the parsing.
-class JsonParts : public nlohmann::json_sax<nlohmann::json> {
-  public:
-    explicit JsonParts(std::string what) : what_(std::move(what)) {}
-    const std::string& what() const { return what_; }
-
-    virtual bool text(string_t& value) = 0;
-    // Python's extensions (parse_json).
-    bool binary(binary_t& value) override = 0;
-
-    bool string(string_t& value) final;
-    bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) final;
-
-  private:
-    friend void read_json(std::string_view text, JsonParts& parts);
-
-    const std::string what_;                                     // prefix of every message
-    std::vector<std::pair<std::size_t, std::size_t>> replaced_;  // offsets in the parsed text and in the given text
-};
-
-// Throws BadInput like parse_json; the receiver checks depth and duplicate keys.
-void read_json(std::string_view text, JsonParts& parts);
 
 }  // namespace inkling::formats
 

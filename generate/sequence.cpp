@@ -99,7 +99,7 @@ void Sequence::begin_turn() {
     logprobs_.clear();
     prompt_logprobs_.clear();
     end_logprobs_.reset();
-    finish_reason_ = options_.max_tokens > 0 ? FinishReason::none : FinishReason::length;
+    limit(options_.max_tokens);
 }
 
 void Sequence::append(std::span<const std::int32_t> tokens, std::size_t count) {
@@ -123,6 +123,11 @@ void Sequence::add(std::string_view text) {
     } else {
         append({}, 0);
     }
+}
+
+void Sequence::limit(std::size_t max_tokens) {
+    options_.max_tokens = max_tokens;
+    finish_reason_ = max_tokens > 0 ? FinishReason::none : FinishReason::length;
 }
 
 void Sequence::prefill() {

@@ -62,6 +62,7 @@ class Sequence {
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 
+    void limit(std::size_t max_tokens);            // changes the option, before the first token
     void prefill();                                // processes the prompt now, so that another() need not
     Sequence another(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
 

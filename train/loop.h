@@ -10,13 +10,13 @@
 
 #include "data/dataset.h"
 #include "data/packing.h"
-#include "data/split.h"
+#include "data/sampler.h"
 #include "train/callback.h"
 #include "train/recipes/speed.h"
 #include "train/run/checkpoint.h"
 #include "train/run/metrics.h"
+#include "train/schedule.h"
 #include "train/step.h"
-#include "train/time_plan.h"
 
 namespace inkling::train {
 

@@ -1,4 +1,5 @@
 #include "train/spikes.h"
+#include "formats/ascii.h"
 
 #include <fmt/format.h>
 
@@ -48,10 +49,9 @@ bool Spikes::read(const std::string& text) {
     std::vector<double> numbers;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find(' ', begin), text.size());
-        double x = 0;
-        const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, x);
-        if (error != std::errc() || rest != text.data() + end || !std::isfinite(x)) return false;
-        numbers.push_back(x);
+        const auto x = formats::parse_number<double>(std::string_view(text).substr(begin, end - begin));
+        if (!x || !std::isfinite(*x)) return false;
+        numbers.push_back(*x);
         begin = end + 1;
     }
     if (numbers.size() % 2 != 0 || numbers.size() > 2 * kWindow) return false;

@@ -3,10 +3,11 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <cstdio>
 
+#include "cli/common.h"
 #include "cli/log.h"
+#include "cli/usage/flag_values.h"
 #include "data/text/text_source.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
@@ -32,6 +33,20 @@ PromptText read_prompt(const std::string& prompt, const std::string& file) {
     if (file.empty()) return {prompt, "--prompt"};
     if (file == "-") return {data::read_standard_input(formats::FileKind::prompt), "standard input"};
     return {formats::read_file(file, formats::FileKind::prompt), file};
+}
+
+CLI::Option* add_data_flags(CLI::App& app, DataArguments& args) {
+    for (const train::Setting& s : train::settings(args)) {
+        if (!s.is(train::kReadsText)) continue;
+        add_setting(app, s)->group("Options");
+    }
+    return app.get_option("--data");
+}
+
+data::Corpus read_data(const DataArguments& args) {
+    data::Corpus corpus = data::read_corpus(args.data, args.text);
+    for (const std::string& note : corpus.notes()) spdlog::info("{}", note);
+    return corpus;
 }
 
 }  // namespace inkling::cli

@@ -11,6 +11,7 @@
 #include "cli/generate.h"
 #include "cli/log.h"
 #include "cli/usage/wrong_usage.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 
@@ -134,7 +135,7 @@ bool run_chat_command(const std::string& line, Conversation& talk) {
         load_from(rest, talk);
     } else {
         throw BadInput(fmt::format("{}: there is no such command: /help lists them, // begins a message with /",
-                                   to_printable(name)));
+                                   shown_name(name)));
     }
     return true;
 }

@@ -1,8 +1,13 @@
 // Prints the size of a run, its text, its adapters and the checkpoint that it continues, before the first step.
 #pragma once
 
+#include <string>
+
 #include "cli/training/progress.h"
 #include "distributed/processes.h"
+#include "train/callbacks.h"
+#include "train/loop.h"
+#include "train/run/run_card.h"
 #include "train/setup.h"
 
 namespace inkling::cli {
@@ -10,5 +15,13 @@ namespace inkling::cli {
 // `processes`: those that train together; null for one.
 void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
                     std::size_t threads);
+
+// Prints the end of a run: its best loss, why it stopped, a sample of the best model, and the next command.
+
+// `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
+// writes the sample.
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                 const train::RunCard& card, double seconds, const std::string& sha256,
+                 const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

@@ -111,7 +111,7 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
             examples = json::array();
             for (const data::Example& e : *corpus.examples) {
                 json parts = json::array();
-                for (const data::ChatMessage& m : e.parts) parts.push_back({m.role, m.content, m.more, m.learned});
+                for (const data::ChatMessage& m : e.parts) parts.push_back({m.role, m.content, m.learned});
                 examples.push_back({static_cast<int>(e.shape), parts, e.line, e.source, e.in_list, e.marked});
             }
         } else {
@@ -137,7 +137,7 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     std::vector<data::Example> examples;
     for (const auto& one : told[3]) {
         data::Example e{static_cast<data::ExampleShape>(one[0].get<int>()), {}, one[2], one[3], one[4], one[5]};
-        for (const auto& part : one[1]) e.parts.push_back({part[0], part[1], part[2], part[3]});
+        for (const auto& part : one[1]) e.parts.push_back({part[0], part[1], nullptr, part[2]});
         examples.push_back(std::move(e));
     }
     corpus.take_examples(std::move(examples));

@@ -38,10 +38,11 @@ std::string time_on_top(const train::TrainOptions& o, const models::Architecture
 }  // namespace
 
 std::string short_time(double seconds) {
-    const auto s = static_cast<long>(seconds + 0.5);
+    const auto s = static_cast<long>(std::min(seconds, 1e15) + 0.5);
     if (s < 60) return fmt::format("{}s", s);
     if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-    return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+    if (s < 86400) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+    return fmt::format("{}d{:02}h", s / 86400, s / 3600 % 24);
 }
 
 std::string loss_text(double nats, double bits_per_byte) {

@@ -5,7 +5,10 @@
 
 #include <sstream>
 
+#include "cli/usage/help.h"
+
 namespace inkling::cli {
+
 namespace {
 
 constexpr std::string_view kMark = "one of ";
@@ -35,6 +38,51 @@ std::vector<std::string> values_of(CLI::Option& option) {
     } catch (const CLI::OptionNotFound&) {  // no more checks
     }
     return values;
+}
+
+namespace {
+
+using train::Setting;
+
+template <class T>
+bool holds(const Setting& s) {
+    return std::holds_alternative<T>(s.value);
+}
+
+CLI::Option* add_switch(CLI::App& app, const Setting& s) {
+    bool* const value = std::get<bool*>(s.value);
+    return app.add_flag(fmt::format("--{0},!--no-{0}", s.name), *value, s.help)->default_str(*value ? kOn : "");
+}
+
+CLI::Option* add_value(CLI::App& app, const Setting& s, bool bare_data) {
+    const bool list = holds<std::vector<std::string>*>(s), several = s.name == "data" && bare_data;
+    const auto read = [s](const std::vector<std::string>& texts) { train::about_settings([&] { s.read(texts); }); };
+    CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
+                                       fmt::format("--{}{}", s.name, several ? ",data" : ""), read, s.help)
+                                    ->default_str(s.text())
+                                    ->type_name(holds<std::uint64_t*>(s) ? "N"
+                                                : holds<double*>(s)      ? "X"
+                                                                         : "TEXT");
+    if (several)
+        option->take_all()->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
+    else
+        option->expected(1)->allow_extra_args(false);
+    if (list) return several ? option : option->take_all();
+    return option->check([read](const std::string& text) { return read({text}), std::string(); });  // checks each value
+}
+
+}  // namespace
+
+CLI::Option* add_setting(CLI::App& app, const Setting& s, bool bare_data) {
+    CLI::Option* const option = holds<bool*>(s) ? add_switch(app, s) : add_value(app, s, bare_data);
+    if (s.is(train::kChosen)) option->default_str("chosen by the recipe");
+    option->group(name_of(s.group) + std::string(s.is(train::kUsual) ? "" : kRare));
+    std::vector<std::string> words = s.words;
+    if (const auto* const choice = std::get_if<train::Choice>(&s.value)) words = choice->known();
+    if (s.is(train::kTakesFile)) words.push_back(kFiles);
+    if (s.is(train::kTakesFolder)) words.push_back(kFolders);
+    if (!words.empty()) offer(*option, words);
+    return option;
 }
 
 }  // namespace inkling::cli

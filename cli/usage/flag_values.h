@@ -5,8 +5,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <string>
 #include <vector>
+
+#include "cli/common.h"
+#include "train/settings/settings.h"
 
 namespace inkling::cli {
 
@@ -19,5 +23,12 @@ CLI::Option* offer(CLI::Option& option, const std::vector<std::string>& names);
 CLI::Validator with_names(CLI::Validator check, const std::vector<std::string>& names);
 
 bool takes_value(const CLI::Option& option);  // false for a flag such as --json
+
+// Flags made from the list of settings (train/settings/settings.h).
+//   for (const train::Setting& s : train::settings(options)) add_setting(app, s);
+
+// `setting` must stay bound. Its default in --help is the value that it has now. `bare_data`: --data may stand without
+// its name.
+CLI::Option* add_setting(CLI::App& app, const train::Setting& setting, bool bare_data = true);
 
 }  // namespace inkling::cli

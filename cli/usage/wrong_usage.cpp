@@ -10,6 +10,7 @@
 #include "cli/usage/flag_values.h"
 #include "engine/base/names.h"
 #include "engine/base/suggest.h"
+#include "formats/ascii.h"
 
 namespace inkling::cli {
 namespace {
@@ -75,11 +76,9 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
 
 void read_whole_numbers(CLI::App& command) {
     const auto read = [](std::string& text) -> std::string {
-        std::uint64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc() || end != text.data() + text.size())
-            return fmt::format("a whole number of at least 0 is required, got '{}'", text);
-        text = std::to_string(number);
+        const auto number = formats::parse_number<std::uint64_t>(text);
+        if (!number) return fmt::format("a whole number of at least 0 is required, got '{}'", text);
+        text = std::to_string(*number);
         return "";
     };
     for (CLI::Option* const option : command.get_options())

@@ -34,9 +34,8 @@ std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& to
 std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece> pieces,
                              std::span<const ChatMessage> messages, const std::string& prompt) {
     std::vector<bool> answer(text.bytes.size());
-    const auto mark = [&](std::size_t begin, std::size_t end) {
-        std::fill(answer.begin() + static_cast<std::ptrdiff_t>(begin),
-                  answer.begin() + static_cast<std::ptrdiff_t>(end), true);
+    const auto mark = [&](std::size_t begin, std::size_t end, std::vector<bool>& where) {
+        for (std::size_t i = begin; i < end; ++i) where[i] = true;
     };
     const auto is_learned = [&](std::size_t message) {
         return message < messages.size() && messages[message].role == "assistant" && messages[message].learned;
@@ -44,14 +43,14 @@ std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece>
     std::vector<bool> left_out(text.bytes.size());  // of answers that are not learned
     for (const jinja::Span& s : text.spans)
         if (s.source >= 0 && message_of(s.source) < messages.size() && !messages[message_of(s.source)].learned)
-            std::fill(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin),
-                      left_out.begin() + static_cast<std::ptrdiff_t>(s.end), true);
+            mark(s.begin, s.end, left_out);
     bool enclosed = false;
     for (const jinja::Span& s : text.spans) {
         if (s.source != jinja::kGeneration) continue;
         enclosed = true;
         const auto end = left_out.begin() + static_cast<std::ptrdiff_t>(s.end);
-        if (std::find(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin), end, true) == end) mark(s.begin, s.end);
+        if (std::find(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin), end, true) == end)
+            mark(s.begin, s.end, answer);
     }
     if (enclosed) return answer;
     std::vector<jinja::Span> spans = text.spans;
@@ -68,7 +67,7 @@ std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece>
             if (const auto at = head.rfind(prompt); at != std::string_view::npos && !prompt.empty())
                 begin = before + at + prompt.size();
             while (piece < pieces.size() && (pieces[piece].begin < end || pieces[piece].id < 0)) ++piece;
-            mark(begin, std::max(begin, std::min(next, piece < pieces.size() ? pieces[piece].end : next)));
+            mark(begin, std::max(begin, std::min(next, piece < pieces.size() ? pieces[piece].end : next)), answer);
         }
         before = std::max(before, end);
     }
@@ -76,14 +75,6 @@ std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece>
 }
 
 namespace {
-
-std::vector<std::int32_t> encoded(std::string_view text, bool begins, const Tokenizer& tokenizer) {
-    std::vector<std::int32_t> ids;
-    tokenizer.encode_plain_parts(
-        text, [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
-        begins);
-    return ids;
-}
 
 // Marks the ids of `piece`, a part of the text, that cover bytes of answers.
 void mark_ids(std::string_view piece, bool begins, const std::vector<std::int32_t>& ids,
@@ -96,7 +87,7 @@ void mark_ids(std::string_view piece, bool begins, const std::vector<std::int32_
         if (bytes == piece.size())
             return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), byte) - ends.begin());
         // a tokenizer that changes the text: what comes before has the same ids alone
-        const std::vector<std::int32_t> before = encoded(piece.substr(0, byte), begins, tokenizer);
+        const std::vector<std::int32_t> before = tokenizer.encode_plain(piece.substr(0, byte), begins);
         const auto n = static_cast<std::ptrdiff_t>(std::min(before.size(), ids.size()));
         const auto differ = std::mismatch(ids.begin(), ids.begin() + n, before.begin());
         return static_cast<std::size_t>(differ.first - ids.begin());
@@ -126,7 +117,7 @@ ChatIds encode_pieces(const jinja::Text& text, std::span<const ChatPiece> pieces
         }
         const std::string_view part = std::string_view(text.bytes).substr(piece.begin, n);
         const bool begins = all.ids.empty();
-        const std::vector<std::int32_t> ids = encoded(part, begins, tokenizer);
+        const std::vector<std::int32_t> ids = tokenizer.encode_plain(part, begins);
         all.ids.insert(all.ids.end(), ids.begin(), ids.end());
         all.answer.resize(all.ids.size());
         if (!answer.empty())

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
-#include "formats/json.h"
 
 namespace inkling::data {
 
@@ -21,11 +20,10 @@ jinja::Value value_of_message(jinja::Run& run, const ChatMessage& message, std::
     std::vector<std::pair<jinja::Value, jinja::Value>> items{
         {run.text(jinja::Text("role")), run.text(is_role(role) ? jinja::Text(role) : jinja::Text(role, other))},
         {run.text(jinja::Text("content")), run.text(jinja::Text(message.content, content))}};
-    if (message.more.empty()) return run.map(std::move(items));
+    if (message.more.is_null()) return run.map(std::move(items));
     const jinja::Value more = from_json(run, message.more, [&](std::string_view key) {
         return key == "content" ? content : key == "tool_calls" ? source_of(i, ChatPart::tool_calls) : other;
     });
-    check<BadInput>(more.map(), "what a message holds is no JSON object");
     for (const auto& [key, value] : more.map()->items) {
         if (key.text()->bytes == "content")
             items[1].second = value;
@@ -35,11 +33,20 @@ jinja::Value value_of_message(jinja::Run& run, const ChatMessage& message, std::
     return run.map(std::move(items));
 }
 
+// About the bytes of its text.
+std::size_t size_of(const nlohmann::json& json) {
+    if (json.is_string()) return json.get_ref<const std::string&>().size() + 3;
+    std::size_t size = 6;
+    if (json.is_structured())
+        for (const auto& [key, value] : json.items()) size += key.size() + size_of(value);
+    return size;
+}
+
 jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
                         std::span<const ChatMessage> messages, const ChatContext& context) {
     jinja::Limits limits{.stop = context.stop};
-    std::size_t size = context.variables.size();
-    for (const ChatMessage& m : messages) size += 64 + m.role.size() + m.content.size() + m.more.size();
+    std::size_t size = size_of(context.variables);
+    for (const ChatMessage& m : messages) size += 64 + m.role.size() + m.content.size() + size_of(m.more);
     limits.steps += 8 * size;  // templates take some 200 steps for a message
     limits.bytes += 64 * size;
     jinja::Run run(limits);
@@ -47,7 +54,7 @@ jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string
     for (const char* const name : {"tools", "documents"}) run.set(name, jinja::None());
     run.set("add_generation_prompt", context.for_answer);
     const std::int32_t outside = source_of(messages.size(), ChatPart::other);
-    if (!context.variables.empty())
+    if (!context.variables.is_null())
         run.set_all(from_json(run, context.variables, [&](std::string_view) { return outside; }));
     std::vector<jinja::Value> list;
     for (std::size_t i = 0; i < messages.size(); ++i) list.push_back(value_of_message(run, messages[i], i));
@@ -55,12 +62,9 @@ jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string
     return jinja.render(run);
 }
 
-// A message's other keys beside role and content; null without tool calls.
-nlohmann::json with_tool_calls(const ChatMessage& message) {
-    constexpr int kDepth = jinja::Run::kMaxNested;
-    if (message.more.find("\"tool_calls\"") == std::string::npos) return {};
-    nlohmann::json more = formats::parse_json(message.more, "a message", kDepth);
-    return more.contains("tool_calls") && !more["tool_calls"].empty() ? more : nlohmann::json();
+bool has_tool_calls(const ChatMessage& message) {
+    const auto calls = message.more.find("tool_calls");
+    return calls != message.more.end() && !calls->empty();
 }
 
 bool is_blank(const ChatMessage& message) {
@@ -85,19 +89,13 @@ jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std
     // for the system. It has none where the text is the same without it; the first of each role is tried.
     std::vector<std::string> tried;
     for (std::size_t i = 0; i < messages.size(); ++i) {
-        nlohmann::json more = with_tool_calls(messages[i]);
-        const bool calls = !more.is_null() && !is_shown(i, ChatPart::tool_calls);
+        const bool calls = has_tool_calls(messages[i]) && !is_shown(i, ChatPart::tool_calls);
         const bool content = !is_blank(messages[i]) && !is_shown(i, ChatPart::content);
         if (!(calls || content) || std::count(tried.begin(), tried.end(), messages[i].role)) continue;
         tried.push_back(messages[i].role);
         std::vector<ChatMessage> others(messages.begin(), messages.end());
         const auto place = others.begin() + static_cast<std::ptrdiff_t>(i);
-        if (calls) {
-            more.erase("tool_calls");
-            place->more = more.dump();
-        } else {
-            others.erase(place);
-        }
+        calls ? void(place->more.erase("tool_calls")) : void(others.erase(place));
         bool same = true;
         try {
             same = render_once(jinja, marks, others, context).bytes == text.bytes;

@@ -24,9 +24,9 @@ inline std::size_t message_of(std::int32_t source) {
 
 // The template's input beside the messages.
 struct ChatContext {
-    std::string variables = {};       // a JSON object, as text: tools, enable_thinking, ...; "": none
-    std::function<bool()> stop = {};  // polled: whether nobody waits any more
-    bool for_answer = false;          // ends where an answer begins
+    nlohmann::json variables = nullptr;  // an object: tools, enable_thinking, ...
+    std::function<bool()> stop = {};     // polled: whether nobody waits any more
+    bool for_answer = false;             // ends where an answer begins
 };
 
 // `marks`: its variables bos_token, eos_token, ... Throws BadInput if the template omits a message or tool calls,

@@ -76,7 +76,8 @@ void Corpus::take_examples(std::vector<Example> all) {
         while (source <= e.source) first[source++] = documents.size();
         content_.add_number(static_cast<std::uint64_t>(e.shape) * 2 + e.marked);
         for (const ChatMessage& part : e.parts) {
-            for (const std::string_view text : {part.role, part.content, part.more}) content_.add_text(text);
+            for (const std::string_view text : {std::string_view(part.role), std::string_view(part.content), {}})
+                content_.add_text(text);
             content_.add_number(part.learned);
             if (!part.content.empty()) documents.push_back(part.content);
         }

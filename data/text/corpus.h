@@ -19,7 +19,7 @@
 namespace inkling::data {
 
 struct CorpusOptions {
-    std::vector<std::string> exclude = {};  // patterns (shell_patterns.h)
+    std::vector<std::string> exclude = {};  // patterns (folders.h)
     std::string text_field = {}, text_column = {};
     bool lossy = false, skip_bad_lines = false;
 };

@@ -72,7 +72,7 @@ ChatMessage read_message(const json& message) {
     const bool answer = std::string("assistant") == role->second;
     check<BadInput>(answer || !mark.value_or(false),
                     "it is marked to be learned, and answers alone are: --loss-on all learns all");
-    return {role->second, text_at(message, share ? "value" : "content"), "", mark.value_or(true)};
+    return {role->second, text_at(message, share ? "value" : "content"), nullptr, mark.value_or(true)};
 }
 
 bool is_marked(const std::vector<ChatMessage>& messages) {

@@ -9,7 +9,7 @@
 // change what is learned (data/text/learn_marks.h), which are read or refused by name.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +33,11 @@ constexpr auto names(LossOn) {
     return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
 }
 
-// A message for a chat template. `more`: a JSON object, as text, whose keys override these two, such as "tool_calls",
-// "name" or "content": null; "": none. The template sees its order.
+// A message for a chat template. `more`: null, or an object whose keys override these two, such as "tool_calls", "name"
+// or "content": null.
 struct ChatMessage {
-    std::string role, content, more = {};
+    std::string role, content;
+    nlohmann::json more = nullptr;
     bool learned = true;  // for an answer
     bool operator==(const ChatMessage&) const = default;
 };

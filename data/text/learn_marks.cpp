@@ -75,10 +75,6 @@ void refuse_key(const char* key, const json& value) {
         quote(value)));
 }
 
-bool is_learn_mark(std::string_view key) {
-    return std::any_of(std::begin(kMarks), std::end(kMarks), [&](const Mark& m) { return key == m.key; });
-}
-
 std::optional<bool> learn_mark(const json& message) {
     std::optional<bool> learned;
     for (const auto& [key, says] : kMarks) {

@@ -11,8 +11,6 @@
 
 namespace inkling::data {
 
-bool is_learn_mark(std::string_view key);
-
 // Whether a message is marked as learned; nullopt without a mark. Throws BadInput for a mark that is not read.
 std::optional<bool> learn_mark(const nlohmann::json& message);
 

@@ -10,7 +10,6 @@
 #include "data/text/examples.h"
 #include "data/text/folders.h"
 #include "data/text/records.h"
-#include "data/text/shell_patterns.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
 #include "formats/named.h"

@@ -6,6 +6,7 @@
 #include "data/text/learn_marks.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "formats/ascii.h"
 #include "formats/json.h"
 #include "formats/named.h"
 
@@ -20,73 +21,31 @@ std::string shown(std::string_view name) {
     return escaped.substr(1, escaped.size() - 2);
 }
 
-// Finds the field of the outermost object of a line.
-class FieldOf final : public formats::JsonParts {
-  public:
-    FieldOf(std::size_t line, const std::string& field)
-        : JsonParts(fmt::format("line {}", line)), field_(field), line_(line) {}
-
-    std::string record;
-    bool marked = false;  // has a key of data/text/learn_marks.h
-
-    void require_found() const {
-        check<BadInput>(object_, "line {}: an object is required, such as {{\"{}\": \"...\"}}", line_, field_);
-        check<BadInput>(found_, "line {}: there is no \"{}\": its fields are {}", line_, field_, listed(names_));
+// The text of a field of the object on a line; "" for null.
+std::string field_of(std::string_view text, const std::string& field, const std::string& place) {
+    nlohmann::json object = formats::parse_json(text, place, 128);
+    check<BadInput>(object.is_object(), "{}: an object is required, such as {{\"{}\": \"...\"}}", place, field);
+    const auto found = object.find(field);
+    if (found == object.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : object.items()) names.push_back(name);
+        throw BadInput(fmt::format("{}: there is no \"{}\": its fields are {}", place, field, listed(names)));
     }
-
-    bool start_object(std::size_t) override { return object_ = object_ || depth_ == 0, open("an object"); }
-    bool end_object() override { return --depth_, true; }
-    bool start_array(std::size_t) override { return open("a list"); }
-    bool end_array() override { return --depth_, true; }
-    bool key(string_t& name) override {
-        if (depth_ != 1) return true;
-        here_ = name == field_;
-        found_ = found_ || here_;
-        marked = marked || (!here_ && is_learn_mark(name));
-        if (!here_ && names_.size() < 9) names_.push_back(name);
-        return true;
-    }
-    bool text(string_t& value) override {
-        if (depth_ == 1 && here_) record = std::move(value);
-        return true;
-    }
-    bool binary(binary_t& value) override { return other(formats::quote(value)); }
-    bool null() override { return true; }
-    bool boolean(bool) override { return other("true or false"); }
-    bool number_integer(number_integer_t) override { return other("a number"); }
-    bool number_unsigned(number_unsigned_t) override { return other("a number"); }
-    bool number_float(number_float_t, const string_t&) override { return other("a number"); }
-
-  private:
-    bool other(const std::string& kind) const {
-        check<BadInput>(depth_ != 1 || !here_, "line {}: \"{}\" is {}, text is required", line_, field_, kind);
-        return true;
-    }
-    bool open(const char* kind) {
-        other(kind);
-        ++depth_;
-        return true;
-    }
-
-    const std::string& field_;
-    const std::size_t line_;
-    std::size_t depth_ = 0;
-    bool object_ = false, here_ = false, found_ = false;
-    std::vector<std::string> names_;
-};
+    check<BadInput>(found->is_string() || found->is_null(), "{}: \"{}\" is {}, text is required", place, field,
+                    formats::quote(*found));
+    std::string record = found->is_null() ? "" : std::move(found->get_ref<std::string&>());
+    object.erase(found);  // it is text, whatever its name
+    formats::named(place, [&] { refuse_marks(object, false); });
+    return record;
+}
 
 void read_json_lines(std::string_view table, const std::string& field, const TakeRecord& take) {
     for (std::size_t at = 0, line = 1; at < table.size(); ++line) {
         const std::size_t end = std::min(table.find('\n', at), table.size());
         const std::string_view text = table.substr(at, end - at);
         at = end + 1;
-        if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-        FieldOf parts(line, field);
-        formats::read_json(text, parts);
-        parts.require_found();
-        if (parts.marked)
-            formats::named(parts.what(), [&] { refuse_marks(formats::parse_json(text, "it", 128), false); });
-        take(parts.record);
+        if (text.find_first_not_of(" \t\r") != std::string_view::npos)
+            take(field_of(text, field, fmt::format("line {}", line)));
     }
 }
 
@@ -185,8 +144,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 RecordKind record_kind(std::string_view path) {
-    std::string name(path);
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    std::string name = formats::lower(std::string(path));
     for (const char* packed : {".gz", ".zst"})
         if (name.ends_with(packed)) name.resize(name.rfind('.'));
     if (name.ends_with(".jsonl") || name.ends_with(".ndjson")) return RecordKind::json_lines;

@@ -10,7 +10,7 @@
 
 #include "data/text/content_hash.h"
 #include "engine/base/check.h"
-#include "formats/files/system_calls.h"
+#include "formats/files/file_calls.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {

@@ -64,12 +64,16 @@ class Tokenizer {
     // Whether an id is a special token such as <|endoftext|>.
     virtual bool is_special(std::int32_t) const { return false; }
 
-    // All ids of encode_parts in one vector.
+    // All ids in one vector.
     std::vector<std::int32_t> encode(std::string_view text) const {
         std::vector<std::int32_t> all;
-        encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
-            all.insert(all.end(), ids.begin(), ids.end());
-        });
+        encode_parts(text, [&](auto ids, std::size_t) { all.insert(all.end(), ids.begin(), ids.end()); });
+        return all;
+    }
+    std::vector<std::int32_t> encode_plain(std::string_view text, bool begins = true) const {
+        std::vector<std::int32_t> all;
+        encode_plain_parts(
+            text, [&](auto ids, std::size_t) { all.insert(all.end(), ids.begin(), ids.end()); }, begins);
         return all;
     }
 

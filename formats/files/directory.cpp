@@ -13,7 +13,6 @@
 
 #include "engine/base/check.h"
 #include "formats/files/file_calls.h"
-#include "formats/files/system_calls.h"
 
 namespace inkling::formats {
 namespace {

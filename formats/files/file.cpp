@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "engine/base/check.h"
-#include "formats/files/system_calls.h"
+#include "formats/files/file_calls.h"
 
 namespace inkling::formats {
 namespace {

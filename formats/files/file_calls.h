@@ -1,13 +1,29 @@
 // Lets tests simulate a failing disk or a power cut: every disk-changing call of this library asks here first.
 #pragma once
 
+#include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
-
-#include "formats/files/system_calls.h"
+#include <system_error>
 
 namespace inkling::formats {
+
+// Helpers for direct system calls.
+
+inline std::string reason(int error) { return std::generic_category().message(error); }
+
+// Retries a call interrupted by a signal. Returns its result, or -1 with errno set.
+template <class Call>
+auto retry(Call call) {
+    auto result = call();
+    while (result == -1 && errno == EINTR) result = call();
+    return result;
+}
+
+// 0, or the errno of a system call that returned -1.
+inline int error_of(long result) { return result == -1 ? errno : 0; }
 
 // Given the call (open, write, fsync, close, rename, exchange, symlink, mkdir, remove, fsync directory) and its path:
 // the errno to fail with, or 0. Empty except in tests.

@@ -11,7 +11,6 @@
 #include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
-#include "formats/files/system_calls.h"
 
 namespace inkling::formats {
 namespace {

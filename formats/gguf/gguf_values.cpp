@@ -94,6 +94,25 @@ std::optional<bool> GgufValues::flag(const std::string& key) const {
     return number_at(value->type, value->bytes.data()) != 0;
 }
 
+nlohmann::json GgufValues::under(const std::string& prefix) const {
+    nlohmann::json all = nlohmann::json::object();
+    for (auto at = values_.lower_bound(prefix); at != values_.end() && at->first.starts_with(prefix); ++at) {
+        const auto& [key, value] = *at;
+        nlohmann::json& here = all[key.substr(prefix.size())];
+        if (value.list)
+            here = nlohmann::json::array();
+        else if (value.type == ValueType::text)
+            here = *text(key);
+        else if (value.type == ValueType::flag)
+            here = *flag(key);
+        else if (value.type == ValueType::u64)
+            here = *size(key);
+        else
+            here = *number(key);
+    }
+    return all;
+}
+
 std::vector<std::string_view> GgufValues::texts(const std::string& key) const {
     const GgufValue* const value = find(key, true);
     std::vector<std::string_view> texts;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,8 @@ class GgufValues {
     std::vector<std::string_view> texts(const std::string& key) const;  // empty for a missing key
     // BadInput for another count. Flags are 0 or 1.
     std::vector<double> numbers(const std::string& key, std::uint64_t count) const;
+    // The single values whose keys begin with `prefix`, under the rest of the key; a list is an empty one.
+    nlohmann::json under(const std::string& prefix) const;
     const std::map<std::string, GgufValue>& values() const { return values_; }
     const std::string& name() const { return name_; }
 

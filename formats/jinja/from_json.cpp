@@ -1,79 +1,50 @@
+#include <nlohmann/json.hpp>
+
 #include "formats/jinja/run.h"
 #include "formats/json.h"
 
 namespace inkling::formats::jinja {
-
 namespace {
 
-// Builds a value as its text is read, so that the order of keys is that of the text.
-class ValueBuilder : public JsonParts {
-  public:
-    ValueBuilder(Run& run, const SourceOfKey& source_of)
-        : JsonParts("JSON for a template"), run_(run), source_of_(source_of), source_(source_of("")) {}
-
-    Value value;
-
-    bool null() override { return put(None()); }
-    bool boolean(bool v) override { return put(v); }
-    bool number_integer(number_integer_t v) override { return put(std::int64_t{v}); }
-    bool number_unsigned(number_unsigned_t v) override {
-        check<BadInput>(v <= INT64_MAX, "{}: the number {} is too large", what(), v);
-        return put(static_cast<std::int64_t>(v));
-    }
-    bool number_float(number_float_t v, const string_t&) override { return put(v); }
-    bool text(string_t& v) override { return put(made_text(v)); }
-    bool binary(binary_t& v) override { throw BadInput(fmt::format("{}: {} is no JSON", what(), quote(v))); }
-    bool key(string_t& k) override {
-        if (open_.size() == 1) source_ = source_of_(k);
-        open_.back().key = made_text(k);
-        return true;
-    }
-    bool start_object(std::size_t) override { return open(); }
-    bool start_array(std::size_t) override { return open(); }
-    bool end_object() override {
-        Open all = std::move(open_.back());
-        open_.pop_back();
-        return put(run_.map(std::move(all.pairs)));
-    }
-    bool end_array() override {
-        std::vector<Value> items;
-        for (auto& pair : open_.back().pairs) items.push_back(std::move(pair.second));
-        open_.pop_back();
-        return put(run_.list(std::move(items)));
-    }
-
-  private:
-    struct Open {
-        std::vector<std::pair<Value, Value>> pairs;
-        Value key;
+template <class Json>
+Value converted(Run& run, const Json& json, const SourceOfKey& source_of, std::int32_t source, std::size_t depth) {
+    const char* const what = "JSON for a template";
+    const auto text = [&](const std::string& bytes) {
+        return run.text(source < 0 ? Text(bytes) : Text(bytes, source));
     };
-    Value made_text(const std::string& bytes) { return run_.text(source_ < 0 ? Text(bytes) : Text(bytes, source_)); }
-    bool open() {
-        check<BadInput>(open_.size() < Run::kMaxNested, "{}: nested deeper than {} levels", what(), Run::kMaxNested);
-        open_.emplace_back();
-        return true;
+    check<BadInput>(!json.is_structured() || depth < Run::kMaxNested, "{}: nested deeper than {} levels", what,
+                    Run::kMaxNested);
+    check<BadInput>(!json.is_binary(), "{}: a number or a text is no JSON", what);
+    run.step();
+    if (json.is_object()) {
+        std::vector<std::pair<Value, Value>> pairs;
+        for (const auto& [key, value] : json.items()) {
+            if (depth == 0) source = source_of(key);
+            pairs.emplace_back(text(key), converted(run, value, source_of, source, depth + 1));
+        }
+        return run.map(std::move(pairs));
     }
-    bool put(Value made) {
-        run_.step();
-        if (open_.empty())
-            value = std::move(made);
-        else
-            open_.back().pairs.emplace_back(open_.back().key, std::move(made));
-        return true;
+    if (json.is_array()) {
+        std::vector<Value> items;
+        for (const Json& item : json) items.push_back(converted(run, item, source_of, source, depth + 1));
+        return run.list(std::move(items));
     }
-
-    Run& run_;
-    const SourceOfKey& source_of_;
-    std::vector<Open> open_;  // objects and arrays that have not ended
-    std::int32_t source_;
-};
+    if (json.is_string()) return text(json.template get_ref<const std::string&>());
+    if (json.is_boolean()) return json.template get<bool>();
+    if (json.is_number_float()) return json.template get<double>();
+    if (!json.is_number()) return None();
+    check<BadInput>(!json.is_number_unsigned() || json.template get<std::uint64_t>() <= INT64_MAX,
+                    "{}: the number {} is too large", what, json.dump());
+    return json.template get<std::int64_t>();
+}
 
 }  // namespace
 
-Value from_json(Run& run, std::string_view json, const SourceOfKey& source_of) {
-    ValueBuilder builder(run, source_of);
-    read_json(json, builder);
-    return std::move(builder.value);
+Value from_json(Run& run, const nlohmann::json& json, const SourceOfKey& source_of) {
+    return converted(run, json, source_of, source_of(""), 0);
+}
+Value from_json(Run& run, const nlohmann::ordered_json& json, const SourceOfKey& source_of) {
+    return converted(run, json, source_of, source_of(""), 0);
 }
 
 }  // namespace inkling::formats::jinja

@@ -257,7 +257,7 @@ Text Template::render(Run& run) const {
     });
 }
 
-std::string Template::render(std::string_view variables, const Limits& limits) const {
+std::string Template::render(const nlohmann::ordered_json& variables, const Limits& limits) const {
     Run run(limits);
     run.set_all(from_json(run, variables, [](std::string_view) { return -1; }));
     return render(run).bytes;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -125,8 +126,9 @@ std::string float_text(double value);
 
 // The source of the texts below a key of the outermost object, or of all others for ""; -1: the template.
 using SourceOfKey = std::function<std::int32_t(std::string_view key)>;
-// Parses JSON text; maps keep its order. Throws BadInput.
-Value from_json(Run& run, std::string_view json, const SourceOfKey& source_of);
+// Throws BadInput for what Python writes beyond JSON, and for deep nesting.
+Value from_json(Run& run, const nlohmann::json& json, const SourceOfKey& source_of);
+Value from_json(Run& run, const nlohmann::ordered_json& json, const SourceOfKey& source_of);
 
 // of | name(given), of.name(given), of is name(given); and the names that every template has
 Value filter(Run& run, const std::string& name, const Value& of, const Arguments& given);

@@ -8,11 +8,6 @@ namespace inkling::models {
 
 using nlohmann::json;
 
-const json* ConfigReader::find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-}
-
 std::string ConfigReader::shown(const char* key) const {
     const json* const found = find(key);
     if (!found) return "null";
@@ -21,63 +16,28 @@ std::string ConfigReader::shown(const char* key) const {
     return quoted.substr(1, quoted.size() - (quoted.ends_with('"') ? 2 : 1));
 }
 
-std::string ConfigReader::text(const char* key, const std::string& otherwise) const {
-    const json* const found = find(key);
-    if (!found) return otherwise;
-    require(found->is_string(), "{} must be a text, got {}", key, formats::quote(*found));
-    return found->get<std::string>();
-}
-
 std::string ConfigReader::file_name(const char* key) const {
     const json* const found = find(key);
     return found ? formats::file_name(*found).value_or("") : "";
 }
 
 std::size_t ConfigReader::size(const char* key) const {
-    const json* const found = find(key);
-    const bool good = found && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
-                      found->get<std::uint64_t>() <= (1u << 30);
-    require(good, "{} must be a whole number of at least 1, got {}", key, formats::quote(found, "nothing"));
-    return found->get<std::size_t>();
-}
-
-double ConfigReader::number(const char* key, double otherwise) const {
-    const json* const found = find(key);
-    if (!found) return otherwise;
-    require(found->is_number(), "{} must be a number, got {}", key, formats::quote(*found));
-    return found->get<double>();
+    const std::int64_t n = find(key) ? formats::whole_number(*find(key)).value_or(0) : 0;
+    if (n < 1 || n > 1 << 30) refuse_kind(key, "a whole number of at least 1");
+    return static_cast<std::size_t>(n);
 }
 
 double ConfigReader::positive(const char* key, double otherwise) const {
     const double value = number(key, otherwise);
-    require(value > 0, "{} must be above 0, got {}", key, shown(key));
+    if (!(value > 0)) refuse_kind(key, "above 0");
     return value;
-}
-
-bool ConfigReader::flag(const char* key, bool otherwise) const {
-    const json* const found = find(key);
-    if (!found) return otherwise;
-    require(found->is_boolean(), "{} must be true or false, got {}", key, formats::quote(*found));
-    return found->get<bool>();
-}
-
-std::vector<std::string> ConfigReader::texts(const char* key) const {
-    std::vector<std::string> texts;
-    const json* const found = find(key);
-    if (!found) return texts;
-    require(found->is_array(), "{} must be a list of texts, got {}", key, shown(key));
-    for (const json& text : *found) {
-        require(text.is_string(), "{} must be a list of texts, got {}", key, shown(key));
-        texts.push_back(text.get<std::string>());
-    }
-    return texts;
 }
 
 ConfigReader ConfigReader::object(const char* key) const {
     static const json none = json::object();
     const json* const found = find(key);
-    require(!found || found->is_object(), "{} must be an object, got {}", key, shown(key));
-    return {found ? *found : none, what_ + ": " + key};
+    if (found && !found->is_object()) refuse_kind(key, "an object");
+    return {found ? *found : none, place_ + key};
 }
 
 void ConfigReader::read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/tokenizers/json/json_parts.h"
-#include "engine/base/check.h"
+#include "formats/json_object.h"
 #include "models/architecture.h"
 
 namespace inkling::models {
@@ -19,21 +18,21 @@ struct SizeDefaults {
     std::size_t heads = 0;     // 0: must be there
 };
 
-class ConfigReader {
+class ConfigReader : public formats::JsonObject {
   public:
-    ConfigReader(const nlohmann::json& object, const std::string& what) : json_(object), what_(what) {}
+    ConfigReader(const nlohmann::json& object, const std::string& what) : JsonObject(object, what + ": ") {}
 
-    bool has(const char* key) const { return find(key) != nullptr; }  // null counts as missing
-    bool names(const char* key) const { return json_.contains(key); }
-    std::string text(const char* key, const std::string& otherwise) const;
+    using JsonObject::number;
+    std::string text(const char* key, const std::string& otherwise) const {
+        return JsonObject::text(key).value_or(otherwise);
+    }
     std::string file_name(const char* key) const;  // of any bytes; "" if missing
     std::size_t size(const char* key) const;       // a whole number from 1 to 2^30
     std::size_t size(const char* key, std::size_t otherwise) const { return has(key) ? size(key) : otherwise; }
-    double number(const char* key, double otherwise) const;
+    double number(const char* key, double otherwise) const { return JsonObject::number(key).value_or(otherwise); }
     double positive(const char* key, double otherwise) const;  // a number above 0
-    bool flag(const char* key, bool otherwise) const;
-    std::vector<std::string> texts(const char* key) const;  // a list of texts; empty if missing
-    ConfigReader object(const char* key) const;             // an empty one if missing
+    bool flag(const char* key, bool otherwise) const { return JsonObject::flag(key).value_or(otherwise); }
+    ConfigReader object(const char* key) const;  // an empty one if missing
 
     // Reads sizes, dropout and rotary positions under the keys that nanochat and the Llama line share.
     void read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const;
@@ -52,14 +51,8 @@ class ConfigReader {
 
     template <class... Args>
     void require(bool good, fmt::format_string<Args...> format, Args&&... args) const {
-        if (!good) throw BadInput(what_ + ": " + fmt::format(format, std::forward<Args>(args)...));
+        if (!good) throw BadInput(place_ + fmt::format(format, std::forward<Args>(args)...));
     }
-
-  private:
-    const nlohmann::json* find(const char* key) const;  // null counts as absent
-
-    const nlohmann::json& json_;
-    std::string what_;
 };
 
 const char* activation_name(Activation activation);       // as config.json has it

@@ -8,54 +8,35 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "models/families/config_reader.h"
 #include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
 
 // The keys of one file, behind the name of its architecture.
-class GgufKeys {
+class GgufKeys : public ConfigReader {
   public:
-    GgufKeys(const formats::GgufFile& file, const std::string& prefix) : file_(file), prefix_(prefix + ".") {}
-
-    std::size_t size(const char* key, std::size_t otherwise) const {  // from 1 to 2^30
-        const std::uint64_t value = file_.size(prefix_ + key).value_or(otherwise);
-        require(value >= 1 && value <= 1u << 30, "{}{} must be a whole number of at least 1, got {}", prefix_, key,
-                file_.has(prefix_ + key) ? fmt::format("{}", value) : "nothing");
-        return value;
+    GgufKeys(const nlohmann::json& values, const formats::GgufFile& file, const std::string& prefix)
+        : ConfigReader(values, file.name()), file_(file), prefix_(prefix) {
+        place_ += prefix;
     }
-    std::size_t size(const char* key) const { return size(key, 0); }
+
     // One number, or a list that repeats it for each layer.
     std::size_t size_of_layers(const char* key, std::size_t layers, std::size_t otherwise = 0) const {
-        if (!file_.is_list(prefix_ + key)) return size(key, otherwise);
+        if (!file_.is_list(prefix_ + key)) return otherwise ? size(key, otherwise) : size(key);
         const std::vector<double> all = file_.numbers(prefix_ + key, layers);
         for (const double one : all)
             require(one == all[0] && one >= 1 && one <= 1u << 30 && one == std::floor(one),
-                    "{}{} must be the same whole number in each layer, got {} and {}", prefix_, key, all[0], one);
+                    "{} must be the same whole number in each layer, got {} and {}", key, all[0], one);
         return static_cast<std::size_t>(all[0]);
     }
     // A key that llama.cpp reads, and whose other values are computed nowhere here.
     void require_number(const char* key, double only) const {
-        const double value = file_.number(prefix_ + key).value_or(only);
-        require(value == only, "{}{} {} is not supported: {} is", prefix_, key, value, only);
-    }
-    double positive(const char* key, double otherwise) const {
-        const double value = file_.number(prefix_ + key).value_or(otherwise);
-        require(value > 0, "{}{} must be above 0, got {}", prefix_, key,
-                file_.has(prefix_ + key) ? fmt::format("{}", value) : "nothing");
-        return value;
-    }
-    double number(const char* key, double otherwise) const { return file_.number(prefix_ + key).value_or(otherwise); }
-    std::string_view text(const char* key, const char* otherwise) const {
-        return file_.text(prefix_ + key).value_or(otherwise);
+        const double value = number(key, only);
+        require(value == only, "{} {} is not supported: {} is", key, value, only);
     }
     bool holds(const char* tensor) const { return file_.contains(tensor); }
-
-    template <class... Args>
-    void require(bool good, fmt::format_string<Args...> format, Args&&... args) const {
-        if (!good) throw BadInput(file_.name() + ": " + fmt::format(format, std::forward<Args>(args)...));
-    }
-    const std::string& prefix() const { return prefix_; }
 
   private:
     const formats::GgufFile& file_;
@@ -79,24 +60,24 @@ RopeOptions llama3_scaling(const formats::GgufFile& file, Architecture a) {
 
 // Without a type, a factor scales linearly; a factor of 0 does not scale.
 void read_rope_scaling(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
-    const std::string_view type = in.text("rope.scaling.type", "linear");
-    in.require(type == "linear" || type == "none", "{}rope.scaling.type '{}' is not supported: linear and none are",
-               in.prefix(), shown_name(type));
+    const std::string type = in.text("rope.scaling.type", "linear");
+    in.require(type == "linear" || type == "none", "rope.scaling.type '{}' is not supported: linear and none are",
+               shown_name(type));
     in.require_number("rope.scaling.attn_factor", 1);
     const double factor = in.number("rope.scaling.factor", in.number("rope.scale_linear", 0));
-    in.require(factor >= 0, "{}rope.scaling.factor must be above 0, got {}", in.prefix(), factor);
+    in.require(factor >= 0, "rope.scaling.factor must be above 0, got {}", factor);
     const bool scaled = type == "linear" && factor != 0 && factor != 1;
     if (scaled) a.rope = {.scaling = RopeScaling::linear, .factor = factor};
     if (!file.contains("rope_freqs.weight")) return;
-    in.require(!scaled, "{}rope.scaling.factor {} beside rope_freqs.weight is not supported", in.prefix(), factor);
+    in.require(!scaled, "rope.scaling.factor {} beside rope_freqs.weight is not supported", factor);
     a.rope = llama3_scaling(file, a);
 }
 
 void read_rotary(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
     a.rope_theta = in.positive("rope.freq_base", in.number("rope.global.freq_base", 10000));  // global: Ollama's
     const std::size_t d = a.head_size(), r = in.size("rope.dimension_count", d);
-    in.require(r == d || (a.rotary_part < 1 && r < d), "{}rope.dimension_count must be {}, the width of a head, got {}",
-               in.prefix(), d, r);
+    in.require(r == d || (a.rotary_part < 1 && r < d), "rope.dimension_count must be {}, the width of a head, got {}",
+               d, r);
     a.rotary_part = static_cast<double>(r) / static_cast<double>(d);
     if (a.rotary_size() != r) a.rotary_part = std::nextafter(a.rotary_part, 1);
     read_rope_scaling(file, in, a);
@@ -126,26 +107,24 @@ const Family& gguf_family(const formats::GgufFile& file) {
 }  // namespace
 
 std::string gguf_name(const ParameterSpec& p) {
-    static const std::map<Part, std::string> names = {
-        {Part::token_table, "token_embd"},
-        {Part::position_table, "position_embd"},
-        {Part::final_norm, "output_norm"},
-        {Part::head, "output"},
-        {Part::attention_norm, "attn_norm"},
-        {Part::query_key_value, "attn_qkv"},
-        {Part::query, "attn_q"},
-        {Part::key, "attn_k"},
-        {Part::value, "attn_v"},
-        {Part::query_norm, "attn_q_norm"},
-        {Part::key_norm, "attn_k_norm"},
-        {Part::attention_output, "attn_output"},
-        {Part::attention_output_norm, "post_attention_norm"},
-        {Part::mlp_norm, "ffn_norm"},
-        {Part::gate, "ffn_gate"},
-        {Part::up, "ffn_up"},
-        {Part::down, "ffn_down"},
-        {Part::mlp_output_norm, "post_ffw_norm"},
-    };
+    static const std::map<Part, std::string> names = {{Part::token_table, "token_embd"},
+                                                      {Part::position_table, "position_embd"},
+                                                      {Part::final_norm, "output_norm"},
+                                                      {Part::head, "output"},
+                                                      {Part::attention_norm, "attn_norm"},
+                                                      {Part::query_key_value, "attn_qkv"},
+                                                      {Part::query, "attn_q"},
+                                                      {Part::key, "attn_k"},
+                                                      {Part::value, "attn_v"},
+                                                      {Part::query_norm, "attn_q_norm"},
+                                                      {Part::key_norm, "attn_k_norm"},
+                                                      {Part::attention_output, "attn_output"},
+                                                      {Part::attention_output_norm, "post_attention_norm"},
+                                                      {Part::mlp_norm, "ffn_norm"},
+                                                      {Part::gate, "ffn_gate"},
+                                                      {Part::up, "ffn_up"},
+                                                      {Part::down, "ffn_down"},
+                                                      {Part::mlp_output_norm, "post_ffw_norm"}};
     const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
     static const char* const ends[] = {".weight", ".bias", ".weight.lora_a", ".weight.lora_b"};
     return place + names.at(p.part) + ends[static_cast<std::size_t>(p.slot)];
@@ -184,7 +163,8 @@ void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {
 
 Architecture read_gguf_architecture(const formats::GgufFile& file) {
     const Family& f = gguf_family(file);
-    const GgufKeys in(file, f.gguf_name);
+    const nlohmann::json values = file.under(f.gguf_name + ".");
+    const GgufKeys in(values, file, f.gguf_name + ".");
     Architecture a = f.defaults(f.biased);
     a.n_layer = in.size("block_count");
     a.block_size = in.size("context_length");
@@ -198,13 +178,12 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
     a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
     a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
     in.require(in.size("attention.value_length", head_dim) == head_dim,
-               "{}attention.value_length must be attention.key_length, {}", in.prefix(), head_dim);
-    in.require(file.flag(f.gguf_name + ".attention.causal").value_or(true),
-               "{}attention.causal false is not supported: true is", in.prefix());
+               "attention.value_length must be attention.key_length, {}", head_dim);
+    in.require_flag("attention.causal", true);
     for (const char* const key : {"expert_count", "expert_used_count", "nextn_predict_layers"})
         in.require_number(key, 0);
-    const std::uint64_t window = file.size(f.gguf_name + ".attention.sliding_window").value_or(0);
-    a.window = window < a.block_size || a.local_rope_theta > 0 ? std::min<std::uint64_t>(window, 1u << 30) : 0;
+    const auto window = static_cast<std::size_t>(in.integer("attention.sliding_window", 0).value_or(0));
+    a.window = window < a.block_size || a.local_rope_theta > 0 ? std::min<std::size_t>(window, 1u << 30) : 0;
     a.norm_epsilon =
         in.positive(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0);
     a.tied_head = !in.holds("output.weight");
@@ -214,7 +193,8 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
         a.mlp_bias = in.holds("blk.0.ffn_down.bias");
     }
     const auto& table = file.tensor("token_embd.weight");
-    in.require(table.shape.size() == 2 && table.shape[0] <= 1u << 30, "token_embd.weight must be a matrix");
+    check<BadInput>(table.shape.size() == 2 && table.shape[0] <= 1u << 30, "{}: token_embd.weight must be a matrix",
+                    file.name());
     a.vocab_size = table.shape[0];
     try {
         a.validate();

@@ -108,7 +108,6 @@ json config_json(const Architecture& a, std::int64_t end_of_text) {
 }
 
 Architecture read_config(const json& j, const std::string& what) {
-    check<BadInput>(j.is_object(), "{}: a JSON object is required", what);
     const ConfigReader whole(j, what);
     const bool nested = whole.has("text_config");  // beside that of a model of pictures
     const ConfigReader in = nested ? whole.object("text_config") : whole;

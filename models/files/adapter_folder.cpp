@@ -18,7 +18,6 @@
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 #include "models/files/adapter_file.h"
-#include "models/files/adapter_patterns.h"
 #include "models/files/folder.h"
 #include "models/files/special_tokens.h"
 
@@ -33,28 +32,11 @@ constexpr const char *kAdapterConfig = "adapter_config.json", *kAdapterWeights =
 
 // Keys of adapter_config.json that say nothing about what an adapter computes: where it has its layers stands in the
 // names of its tensors, and the rest is of how it was made.
-const std::set<std::string> kWithoutEffect = {"alpha_pattern",  // these two: models/files/adapter_patterns.h
-                                              "rank_pattern",
-                                              "base_model_name_or_path",
-                                              "eva_config",
-                                              "exclude_modules",
-                                              "fan_in_fan_out",
-                                              "inference_mode",
-                                              "layers_pattern",
-                                              "layers_to_transform",
-                                              "lora_alpha",
-                                              "lora_dropout",
-                                              "megatron_core",
-                                              "peft_type",
-                                              "peft_version",
-                                              "qalora_group_size",
-                                              "r",
-                                              "revision",
-                                              "runtime_config",
-                                              "target_modules",
-                                              "task_type",
-                                              "use_rslora",
-                                              "auto_mapping"};
+constexpr std::string_view kWithoutEffect =
+    " alpha_pattern rank_pattern "  // these two: AdapterPatterns
+    "base_model_name_or_path eva_config exclude_modules fan_in_fan_out inference_mode layers_pattern "
+    "layers_to_transform lora_alpha lora_dropout megatron_core peft_type peft_version qalora_group_size r revision "
+    "runtime_config target_modules task_type use_rslora auto_mapping ";
 
 bool is_neutral(const std::string& key, const json& value) {
     if (key == "bias") return value.is_null() || json("none") == value;
@@ -65,9 +47,7 @@ bool is_neutral(const std::string& key, const json& value) {
 
 json adapter_json(const fs::path& folder) {
     const fs::path path = folder / kAdapterConfig;
-    json j = read_json(path);
-    check<BadInput>(j.is_object(), "{}: a JSON object is required", path.string());
-    return j;
+    return read_json(path);
 }
 
 constexpr const char* kPrefix = "base_model.model.";
@@ -176,7 +156,7 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
     for (const auto& [key, value] : j.items()) {
         in.require(
-            kWithoutEffect.contains(key) || is_neutral(key, value),
+            kWithoutEffect.find(" " + key + " ") != std::string_view::npos || is_neutral(key, value),
             "{} {} is not supported: merge the adapter into its model, by PEFT's merge_and_unload(), and use that",
             shown_name(key), formats::quote(value));
     }

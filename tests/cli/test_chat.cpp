@@ -138,7 +138,7 @@ TEST_CASE("chat: Ctrl-C on a terminal stops the answer, and Ctrl-D ends", "[cli]
     t.expect("caf");
     t.interrupt("\r\n> ");     // drops the line
     t.type("/caf\xC3\xA9\n");  // the editor knows characters of several bytes
-    t.expect("inkling: /caf\\xC3\\xA9: there is no such command");
+    t.expect("inkling: /caf\xC3\xA9: there is no such command");
     t.enter("\x04");
     CHECK(t.wait() == 0);
 }

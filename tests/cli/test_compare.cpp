@@ -98,9 +98,9 @@ TEST_CASE("compare: results that cannot be read are named, with their line", "[c
         check_fails(run.compare("--max-seeds 2"), 3, name + why);
     };
     refused("\"val_loss\":[0-9.]+,", "", "val_loss is missing");
-    refused("\"val_loss\":[0-9.]+", "\"val_loss\":null", "val_loss is missing or of another type");
-    refused("\"val_loss\":[0-9.]+", "\"val_loss\":NaN", "val_loss is missing or of another type");
-    refused("\"seed\":1", "\"seed\":\"1\"", "seed is missing or of another type");
+    refused("\"val_loss\":[0-9.]+", "\"val_loss\":null", "val_loss: it is missing: remove this line");
+    refused("\"val_loss\":[0-9.]+", "\"val_loss\":NaN", "val_loss must be a number, got NaN: remove");
+    refused("\"seed\":1", "\"seed\":\"1\"", "seed must be a whole number of at least 1");
     refused("\"name\":\"quick\",", "", "name is missing");
     refused("^\\{", "[", "not valid JSON");
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "data/growing_ids.h"
 #include "data/text/content_hash.h"
+#include "data/token_view.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"

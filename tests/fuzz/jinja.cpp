@@ -21,7 +21,7 @@ FUZZ_TARGET(jinja) {
     try {
         const jinja::Template made(text);
         jinja::Run run({.steps = 100'000, .bytes = 1 << 20});
-        run.set("messages", from_json(run, messages.dump(), [](std::string_view) { return 3; }));
+        run.set("messages", from_json(run, messages, [](std::string_view) { return 3; }));
         const jinja::Text all = made.render(run);
         std::vector<bool> marked(all.bytes.size());
         for (const jinja::Span& s : all.spans) {

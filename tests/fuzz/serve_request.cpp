@@ -49,6 +49,8 @@ FUZZ_TARGET(serve_request) {
     if (size == 0) return 0;
     try {
         read(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
+    } catch (const BadInput& e) {
+        if (std::strchr(e.what(), '\n')) std::abort();
     } catch (const web::HttpError& e) {
         if (e.status < 400 || e.status > 499 || std::strchr(e.what(), '\n')) std::abort();
         const auto json = nlohmann::json::parse(web::error_json(e));

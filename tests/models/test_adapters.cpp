@@ -2,7 +2,7 @@
 // or beside weights of any storage; and errors for an adapter's folder.
 #include "models/files/adapter_folder.h"
 
-#include "models/files/adapter_patterns.h"
+#include "models/files/adapter_file.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
@@ -389,5 +389,5 @@ TEST_CASE("adapters: files that do not fit are refused, with all that is wrong",
     CHECK_THAT(half.refusal(), contains("adapter_model.safetensors"));
     const AdapterCopy broken("llama");
     broken.scratch.write("adapter/adapter_config.json", "[]");
-    CHECK_THAT(broken.refusal(), contains("a JSON object is required"));
+    CHECK_THAT(broken.refusal(), contains("must be a JSON object"));
 }

@@ -7,7 +7,6 @@
 #include "engine/base/check.h"
 #include "formats/sha256.h"
 #include "tests/catch.h"
-#include "web/report/markup.h"
 
 using namespace inkling;
 using nlohmann::ordered_json;

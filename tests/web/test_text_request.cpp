@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "formats/json_object.h"
 #include "tests/catch.h"
-#include "web/http/http_error.h"
 
 using namespace inkling;
 using web::parse_chat;
@@ -22,9 +22,10 @@ std::pair<std::string, std::string> refused_field(const std::string& body, bool 
         } else {
             parse_completion(body, {.max_tokens = 100, .max_texts = 8});
         }
-    } catch (const web::HttpError& e) {
-        CHECK(e.status == 400);
-        return {e.param, e.what()};
+    } catch (const formats::BadKey& e) {
+        return {e.key, e.what()};
+    } catch (const BadInput& e) {
+        return {"", e.what()};
     }
     return {"accepted", ""};
 }
@@ -95,7 +96,7 @@ TEST_CASE("requests: a refusal names the field", "[serve]") {
         "suffix": ["x"], "ignore_eos": [true], "mirostat": [2], "truncate_prompt_tokens": [-2], "grammar": ["root"],
         "skip_special_tokens": [false], "add_special_tokens": [false], "typical_p": [0.5], "xtc_probability": [0.5],
         "stop_token_ids": [[1]], "length_penalty": [2], "response_format": [{"type": "json_object"}],
-        "chat_template_kwargs": [{}], "messages": [[]]})");
+        "chat_template_kwargs": [{"a": 1}], "messages": [["a"]], "unknown": [1, "on", true, [0]]})");
     nlohmann::json many_biases;
     for (int i = 0; i < 1025; ++i) many_biases[std::to_string(i)] = 1;
     refused["logit_bias"].push_back(many_biases), refused["stop"].push_back(std::string(1001, 'a'));
@@ -105,7 +106,7 @@ TEST_CASE("requests: a refusal names the field", "[serve]") {
             const auto [param, message] =
                 refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value.dump()));
             CHECK(param == name);
-            CHECK(message.starts_with(name + ": "));
+            CHECK((message.starts_with(name + ": ") || message.starts_with(name + " must be ")));
         }
     }
     CHECK(refused_field(R"({"top_k": 99999999999999999999})").first == "top_k");
@@ -119,7 +120,7 @@ TEST_CASE("requests: a refusal names the field", "[serve]") {
         "response_format": [{"type": "text"}], "suffix": [""], "metadata": [{"a": 1}], "ignore_eos": [false],
         "grammar": [null], "prompt_logprobs": [null], "cache_prompt": [true], "skip_special_tokens": [true],
         "add_special_tokens": [true], "spaces_between_special_tokens": [false], "use_beam_search": [false],
-        "length_penalty": [1.0], "typical_p": [1], "stop_token_ids": [[]]})");
+        "length_penalty": [1.0], "typical_p": [1], "stop_token_ids": [[]], "unknown": [0, "", false, null, [], {}]})");
     for (const auto& [name, values] : accepted.items()) {
         for (const auto& value : values) {
             INFO(name << ": " << value);
@@ -236,12 +237,12 @@ TEST_CASE("requests: a chat with names, and calls of tools that are past", "[ser
         {"role": "assistant", "content": null}]})",
                               {});
     REQUIRE(r.messages.size() == 4);
-    CHECK(r.messages[0].more == R"({"name":"ann"})");
+    CHECK(r.messages[0].more == nlohmann::json{{"name", "ann"}});
     CHECK(r.messages[1].content.empty());
-    const auto more = nlohmann::json::parse(r.messages[1].more);
+    const nlohmann::json& more = r.messages[1].more;
     CHECK(more["content"].is_null());
     CHECK(more["tool_calls"][0]["function"]["arguments"] == nlohmann::json{{"x", 1}});
     CHECK(more["tool_calls"][0]["id"] == "1");
-    CHECK(r.messages[2] == data::ChatMessage{"tool", "2", R"({"tool_call_id":"1"})"});
-    CHECK(r.messages[3].more == R"({"content":null})");
+    CHECK(r.messages[2] == data::ChatMessage{"tool", "2", {{"tool_call_id", "1"}}});
+    CHECK(r.messages[3].more == nlohmann::json{{"content", nullptr}});
 }

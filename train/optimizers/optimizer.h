@@ -5,15 +5,23 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <vector>
 
 #include "nn/flat.h"
-#include "train/optimizers/ranges.h"
 #include "train/settings/options.h"
 
 namespace inkling::train {
+
+// Ranges of the flat buffer of parameters, such as those that one of several processes updates.
+
+struct Range {
+    std::size_t begin, end;
+    std::size_t size() const { return end - begin; }
+};
+using Ranges = std::vector<Range>;  // in order, without overlap
 
 template <class T>
 class Optimizer {

@@ -36,20 +36,12 @@ double max_epochs(const Budget& budget) { return budget.answers ? kAnswersMaxEpo
 
 // Chooses the optimizer and its learning rates.
 void fit_rates(const models::Architecture& model, bool answers, const std::set<std::string>& given, TrainOptions& o) {
-    const auto set = [&](const char* flag, double& field, double value) {
-        if (!given.contains(flag)) field = value;
-    };
+    const Choose set{given};
     const auto width = static_cast<double>(model.n_embd);
     // Newton-Schulz takes 20 C operations per parameter, forward and backward 6 per parameter and token
     const bool dear = 20 * width > 6 * kTunedMuonCost * static_cast<double>(o.tokens_per_step());
     const bool adapters = o.lora_rank > 0;
-    if (!given.contains("optimizer")) {
-        if (dear) {
-            o.optimizer = OptimizerKind::adamw;
-        } else if (adapters && answers) {
-            o.optimizer = OptimizerKind::muon;
-        }
-    }
+    if (dear || (adapters && answers)) set("optimizer", o.optimizer, dear ? OptimizerKind::adamw : OptimizerKind::muon);
     if (o.optimizer == OptimizerKind::adamw) {
         set("learning-rate", o.learning_rate, (adapters ? kTunedAdapterRate : kTunedRate) / width);
         set("embedding-lr", o.embedding_lr, 0);
@@ -79,9 +71,7 @@ TrainOptions finetune_options(TrainOptions o) {
 
 void fit_tuning(const Budget& budget, const models::Architecture& model, const std::set<std::string>& given,
                 TrainOptions& o) {
-    const auto set = [&](const char* flag, auto& field, auto value) {
-        if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
-    };
+    const Choose set{given};
     const double tokens = tuned_tokens(budget, o);
     if (budget.longest_document > 0) {
         const std::size_t longest = (budget.longest_document + 15) / 16 * 16;
@@ -100,33 +90,21 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
 }
 
 std::size_t tuning_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
-    const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / static_cast<double>(o.tokens_per_step());
-    return static_cast<std::size_t>(std::clamp(std::min(fitting_steps, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
+    return planned_steps(budget, fitting_steps, o, max_epochs(budget), kTunedMinSteps);
 }
 
 void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& o) {
-    const auto part = [&](const char* flag, std::size_t& field, double of) {
-        if (!given.contains(flag))
-            field = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(o.max_iters) / of));
-    };
+    const Choose set{given};
     // as many evaluations of enough tokens as the cost allows
     const double val = static_cast<double>(budget.tokens) * o.val_fraction;
     const double tokens =
         kTunedEvalCost / kTunedEvalToken * static_cast<double>(o.max_iters) * static_cast<double>(o.tokens_per_step());
     const double evaluations =
         std::clamp(tokens / std::max(1.0, std::min(val, kTunedEvalTokens)), kTunedMinEvaluations, kTunedMaxEvaluations);
-    part("eval-every", o.eval_every, evaluations);
-    if (!given.contains("eval-iters")) {
-        const double each = tokens / evaluations;
-        o.eval_iters =
-            each >= val ? 0 : static_cast<std::size_t>(std::ceil(each / static_cast<double>(o.tokens_per_step())));
-    }
-    const double patience = budget.answers ? kAnswersPatience : kTunedPatience;
-    if (!given.contains("patience")) o.patience = static_cast<std::size_t>(std::ceil(patience * evaluations));
-    part("save-every", o.save_every, 4);
-    part("sample-every", o.sample_every, 2);
-    part("log-every", o.log_every, 100);
-    if (!given.contains("ema")) o.ema = std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1));
+    fit_intervals(evaluations, set, o);
+    const double each = tokens / evaluations;
+    set("eval-iters", o.eval_iters, each >= val ? 0 : std::ceil(each / static_cast<double>(o.tokens_per_step())));
+    set("patience", o.patience, std::ceil((budget.answers ? kAnswersPatience : kTunedPatience) * evaluations));
 }
 
 }  // namespace inkling::train

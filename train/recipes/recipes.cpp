@@ -29,7 +29,6 @@ constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that giv
 // decay. From 9 times on it needs more dropout, and all of the model's weights decay, less below 30 times.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9, kEpochsWithMostDecay = 30;
-constexpr double kMinSteps = 400;  // for even the shortest text
 constexpr double kAdapterRate = 1e-3;
 // A run that repeats its text has 40 evaluations, and stops after this many without improvement.
 constexpr std::size_t kPatience = 16;
@@ -132,9 +131,7 @@ const Recipe& default_recipe(bool built_in_corpus, bool model_exists) {
 }
 
 void fit_given(const std::set<std::string>& given, TrainOptions& o) {
-    const auto set = [&](const char* flag, auto& field, double value) {
-        if (!given.contains(flag)) field = value;
-    };
+    const Choose set{given};
     if (given.contains("n-embd") && !given.contains("n-head")) o.n_head = heads_for(o.n_embd);
     const bool shared = given.contains("n-kv-head") && !given.contains("n-head") && o.n_kv_head > 0;
     if (shared) o.n_head = std::lcm(o.n_head, o.n_kv_head);
@@ -142,9 +139,9 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
         o.n_head > 0)  // an even number of columns per head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters") || given.contains("max-flops")) set("max-time", o.max_time, 0);
-    if (!given.contains("batch-size")) o.batch_size = whole_parts(static_cast<double>(o.batch_size), o.shards);
+    set("batch-size", o.batch_size, whole_parts(static_cast<double>(o.batch_size), o.shards));
     if (o.lora_rank > 0) {  // two thin factors, commonly trained with AdamW
-        if (!given.contains("optimizer")) o.optimizer = OptimizerKind::adamw;
+        set("optimizer", o.optimizer, OptimizerKind::adamw);
         if (o.optimizer == OptimizerKind::adamw) set("learning-rate", o.learning_rate, kAdapterRate);
         set("weight-decay", o.weight_decay, 0);
     } else if (o.optimizer != OptimizerKind::muon)
@@ -172,9 +169,7 @@ std::size_t whole_parts(double rows, std::size_t shards) {
 }
 
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& o) {
-    const auto set = [&](const char* flag, auto& field, auto value) {
-        if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
-    };
+    const Choose set{given};
     // 6 operations per parameter and token: the budget gives parameters times tokens
     const double flops = budget.flops();
     const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
@@ -207,30 +202,32 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }
 
-std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
+std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& o, double max_epochs,
+                          double min_steps) {
     const auto per_step = static_cast<double>(o.tokens_per_step());
-    const double epochs = kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step;
-    const double steps = std::min(fitting_steps, std::max(epochs, kMinSteps));
+    const double epochs = max_epochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step;
+    const double steps = std::min(fitting_steps, std::max(epochs, min_steps));
     return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
 }
 
+void fit_intervals(double evaluations, const Choose& set, TrainOptions& o) {
+    const auto steps = static_cast<double>(o.max_iters);
+    for (const auto& [flag, field, parts] : {std::tuple("eval-every", &o.eval_every, evaluations),
+                                             {"save-every", &o.save_every, 4.0},
+                                             {"sample-every", &o.sample_every, 2.0},
+                                             {"log-every", &o.log_every, 100.0}})
+        set(flag, *field, std::max(1.0, steps / parts));
+    set("ema", o.ema, std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1)));
+}
+
 void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& o) {
-    const auto part = [&](const char* flag, std::size_t& field, std::size_t of) {
-        if (!given.contains(flag)) field = std::max<std::size_t>(1, o.max_iters / of);
-    };
-    const auto per_step = static_cast<double>(o.tokens_per_step());
-    const double seen = static_cast<double>(o.max_iters) * per_step;
+    const Choose set{given};
+    const double seen = static_cast<double>(o.max_iters) * static_cast<double>(o.tokens_per_step());
     const bool repeats = seen > kEpochsWithoutDropout * static_cast<double>(budget.tokens) * (1 - o.val_fraction);
-    part("eval-every", o.eval_every, repeats ? 40 : 4);
-    part("save-every", o.save_every, 4);
-    part("sample-every", o.sample_every, 2);
-    part("log-every", o.log_every, 100);
-    if (!given.contains("patience")) o.patience = repeats ? kPatience : 0;
-    if (!given.contains("eval-iters")) {
-        const double between = static_cast<double>(o.eval_every * o.gradient_accumulation_steps);
-        o.eval_iters = static_cast<std::size_t>(std::ceil(kEvalPart * between));
-    }
-    if (!given.contains("ema")) o.ema = std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1));
+    fit_intervals(repeats ? 40 : 4, set, o);
+    set("patience", o.patience, repeats ? kPatience : 0);
+    set("eval-iters", o.eval_iters,
+        std::ceil(kEvalPart * static_cast<double>(o.eval_every * o.gradient_accumulation_steps)));
 }
 
 }  // namespace inkling::train

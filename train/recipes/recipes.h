@@ -44,6 +44,15 @@ struct Budget {
 // The functions below choose the settings with the trait kChosen (settings.h), except those that the user gave, whose
 // names are in `given`.
 
+// Sets those that the user did not give: choose("n-layer", o.n_layer, 2).
+struct Choose {
+    const std::set<std::string>& given;
+    template <class Field, class Chosen>
+    void operator()(const char* flag, Field& field, Chosen value) const {
+        if (!given.contains(flag)) field = static_cast<Field>(value);
+    }
+};
+
 // Adapts settings to the given ones: heads to a width, rates to an optimizer, no time limit with steps or operations.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
@@ -64,8 +73,13 @@ std::size_t whole_parts(double rows, std::size_t shards);
 // Plans more steps than fit by measurement: a plan that the clock stops costs less than one that ends early.
 inline constexpr double kPlannedTime = 1.1;
 
-// The number of steps to plan: those that fit, with a limit on repetitions of the text; at least 1.
-std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& options);
+// The number of steps to plan: those that fit, at most `max_epochs` of the text, or `min_steps` of a short one; at
+// least 1.
+std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& options,
+                          double max_epochs = 60, double min_steps = 400);
+
+// `eval_every` etc. as parts of all steps, and how long weights are averaged.
+void fit_intervals(double evaluations, const Choose& choose, TrainOptions& options);
 
 // Chooses from the number of steps how often to evaluate, sample and log, and how long to average weights.
 void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& options);

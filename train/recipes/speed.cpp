@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/split.h"
+#include "data/sampler.h"
 #include "engine/base/clock.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/weights/operand.h"

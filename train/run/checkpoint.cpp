@@ -9,6 +9,7 @@
 #include "data/text/content_hash.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
+#include "formats/ascii.h"
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/sha256.h"
@@ -39,16 +40,18 @@ std::string number_text(Number x) {
     return fmt::format("{}", x);
 }
 
-template <class Number>
-Number read_number(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
+const std::string& text_of(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
     const auto found = file.metadata().find(key);
     check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
-    Number x{};
-    const std::string& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    check<BadInput>(error == std::errc() && end == text.data() + text.size(), "{}: {} must be a number, got '{}'", what,
-                    key, shown_name(text));
-    return x;
+    return found->second;
+}
+
+template <class Number>
+Number read_number(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
+    const std::string& text = text_of(file, key, what);
+    const auto x = formats::parse_number<Number>(text);
+    check<BadInput>(x.has_value(), "{}: {} must be a number, got '{}'", what, key, shown_name(text));
+    return *x;
 }
 
 double read_val_loss(const formats::SafetensorsFile& file, const std::string& what) {
@@ -190,11 +193,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
                          WeightAverage& average) {
     const std::string what = (folder / kFile).string();
     const auto file = formats::SafetensorsFile::open(folder / kFile);
-    const auto text = [&](const std::string& key) {
-        const auto found = file.metadata().find(key);
-        check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
-        return found->second;
-    };
+    const auto text = [&](const std::string& key) { return text_of(file, key, what); };
     check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
     TrainingState state;
     state.step = read_number<std::size_t>(file, "step", what);
@@ -237,10 +236,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
 }
 
 std::string stored_config(const fs::path& folder) {
-    const auto file = formats::SafetensorsFile::open(folder / kFile);
-    const auto found = file.metadata().find("config");
-    check<BadInput>(found != file.metadata().end(), "{}: config is missing", (folder / kFile).string());
-    return found->second;
+    return text_of(formats::SafetensorsFile::open(folder / kFile), "config", (folder / kFile).string());
 }
 
 double stored_val_loss(const fs::path& folder) {

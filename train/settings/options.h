@@ -8,7 +8,8 @@
 #include "data/sampler.h"
 #include "data/text/corpus.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "data/tokenizers/split/split_styles.h"
+#include "data/tokenizers/split/pre_tokenizer.h"
+#include "engine/base/check.h"
 #include "engine/base/precision.h"
 #include "engine/weights/packed_matrix.h"
 #include "models/adapter.h"
@@ -24,7 +25,7 @@ struct RunPlan {
         std::size_t step, steps_before;  // max_iters until this step
         bool operator==(const Change&) const = default;
     };
-    bool adjustable = false;      // max_iters follows the clock (time_plan.h)
+    bool adjustable = false;      // max_iters follows the clock (schedule.h)
     std::vector<Change> changes;  // by step
 };
 
@@ -99,5 +100,25 @@ struct TrainOptions {
     // the shape is that model's.
     void validate() const;
 };
+
+// Invalid settings, one alone or several together. The program reports wrong usage.
+
+struct WrongSetting : Error {
+    using Error::Error;
+};
+
+// Returns body(); turns an Error, except BadInput, into a WrongSetting.
+template <class Body>
+auto about_settings(const Body& body) {
+    try {
+        return body();
+    } catch (const BadInput&) {
+        throw;
+    } catch (const WrongSetting&) {
+        throw;
+    } catch (const Error& e) {
+        throw WrongSetting(e.what());
+    }
+}
 
 }  // namespace inkling::train

@@ -60,7 +60,7 @@ void take_over(TrainOptions loaded, const char* what, RunSettings& settings) {
         if (settings.has(own.name))
             throw WrongSetting(fmt::format("--{} is {} in the {} that is loaded, got {}: leave the flag out", own.name,
                                            other.text(), what, own.text()));
-        own.copy(other);
+        own.set(other.json());
     }
 }
 
@@ -69,7 +69,7 @@ void take_over(TrainOptions loaded, const char* what, RunSettings& settings) {
 void copy_settings(const std::set<std::string>& names, TrainOptions& from, TrainOptions& to) {
     const std::vector<Setting> sources = settings(from), targets = settings(to);
     for (std::size_t i = 0; i < sources.size(); ++i)
-        if (names.contains(sources[i].name)) targets[i].copy(sources[i]);
+        if (names.contains(sources[i].name)) targets[i].set(sources[i].json());
 }
 
 Resume find_resume(const RunSettings& given) {

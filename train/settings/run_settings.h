@@ -11,8 +11,8 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/recipes/recipes.h"
+#include "train/settings/options.h"
 #include "train/settings/settings.h"
-#include "train/settings/wrong_setting.h"
 
 namespace inkling::train {
 

@@ -7,18 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
+#include "formats/ascii.h"
 #include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {
 
+using nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
-
-template <class Number>
-bool read_number(std::string_view text, Number& number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-}
 
 double read_duration(const std::string& flag, const std::string& text) {
     const std::string_view all = text;
@@ -40,29 +36,16 @@ double read_duration(const std::string& flag, const std::string& text) {
     return seconds;
 }
 
-void read_value(const std::string& flag, const std::string& text, const Value& value) {
-    std::visit(
-        [&](auto field) {
-            using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, bool*>) {
-                check(text == "true" || text == "false", "{}: true or false is required, got '{}'", flag,
-                      shown_name(text));
-                *field = text == "true";
-            } else if constexpr (std::is_same_v<Field, std::uint64_t*>) {
-                check(read_number(text, *field), "{}: a whole number of at least 0 is required, got '{}'", flag,
-                      shown_name(text));
-            } else if constexpr (std::is_same_v<Field, double*>) {
-                check(read_number(text.starts_with('+') ? std::string_view(text).substr(1) : text, *field),
-                      "{}: a number is required, got '{}'", flag, shown_name(text));
-            } else if constexpr (std::is_same_v<Field, Duration>) {
-                *field.seconds = read_duration(flag, text);
-            } else if constexpr (std::is_same_v<Field, std::string*>) {
-                *field = text;
-            } else if constexpr (std::is_same_v<Field, Choice>) {
-                field.read(flag, text);
-            }
-        },
-        value);
+// The value that a text of the command line stands for; null: none.
+ordered_json from_text(const Setting& s, const std::string& flag, const std::string& text) {
+    const auto number = [](const auto& read) { return read ? ordered_json(*read) : ordered_json(); };
+    if (std::holds_alternative<Duration>(s.value)) return read_duration(flag, text);
+    if (std::holds_alternative<bool*>(s.value))
+        return text == "true" || text == "false" ? ordered_json(text == "true") : ordered_json();
+    if (std::holds_alternative<std::uint64_t*>(s.value)) return number(formats::parse_number<std::uint64_t>(text));
+    if (std::holds_alternative<double*>(s.value))
+        return number(formats::parse_number<double>(std::string_view(text).substr(text.starts_with('+'))));
+    return text;
 }
 
 }  // namespace
@@ -73,74 +56,79 @@ std::string Setting::key() const {
     return result;
 }
 
+const char* Setting::kind() const {
+    constexpr const char* kKinds[] = {
+        "true or false", "a whole number of at least 0", "a number", "a number", "a string", "a list of strings",
+        "a string"};
+    return kKinds[value.index()];
+}
+
 std::string Setting::text() const {
+    const ordered_json all = json();
+    if (all.is_string()) return all.get<std::string>();
+    if (all.is_array()) return fmt::format("{}", fmt::join(all.get<Texts>(), ", "));
+    // the shortest text that round-trips; "-0" would be read as 0
+    return all.is_number_float() ? fmt::format("{}", all.get<double>() + 0.0) : all.dump();
+}
+
+ordered_json Setting::json() const {
     return std::visit(
-        [](auto field) -> std::string {
+        [](auto field) -> ordered_json {
             using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, Choice>) {
+            if constexpr (std::is_same_v<Field, Choice>)
                 return field.text();
-            } else if constexpr (std::is_same_v<Field, Texts*>) {
-                return fmt::format("{}", fmt::join(*field, ", "));
-            } else if constexpr (std::is_same_v<Field, Duration>) {
-                return fmt::format("{}", *field.seconds + 0.0);
-            } else if constexpr (std::is_same_v<Field, double*>) {
-                return fmt::format("{}", *field + 0.0);  // the shortest text that round-trips; "-0" would be read as 0
-            } else {
-                return fmt::format("{}", *field);
-            }
+            else if constexpr (std::is_same_v<Field, Duration>)
+                return *field.seconds;
+            else
+                return *field;
         },
         value);
 }
 
-nlohmann::ordered_json Setting::json() const {
+bool Setting::set(const ordered_json& v) const {
     return std::visit(
-        [](auto field) -> nlohmann::ordered_json {
+        [&](auto field) {
             using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, Choice>) {
-                return field.text();
+            if constexpr (std::is_same_v<Field, bool*>) {
+                return v.is_boolean() && (v.get_to(*field), true);
+            } else if constexpr (std::is_same_v<Field, std::uint64_t*>) {
+                const bool good = v.is_number_unsigned() || (v.is_number_integer() && v.get<std::int64_t>() >= 0);
+                return good && (v.get_to(*field), true);
+            } else if constexpr (std::is_same_v<Field, double*>) {
+                return v.is_number() && (v.get_to(*field), true);
             } else if constexpr (std::is_same_v<Field, Duration>) {
-                return *field.seconds;
+                return v.is_number() && (v.get_to(*field.seconds), true);
+            } else if constexpr (std::is_same_v<Field, Choice>) {
+                return v.is_string() && (field.read("--" + name, v.get<std::string>()), true);
+            } else if constexpr (std::is_same_v<Field, std::string*>) {
+                return v.is_string() && (v.get_to(*field), true);
             } else {
-                return *field;
+                const auto is_text = [](const ordered_json& one) { return one.is_string(); };
+                return v.is_array() && std::all_of(v.begin(), v.end(), is_text) && (v.get_to(*field), true);
             }
         },
         value);
 }
 
 void Setting::read(const Texts& texts) const {
-    if (Texts* const* const list = std::get_if<Texts*>(&value)) {
+    if (Texts* const* const list = std::get_if<Texts*>(&value))
         **list = texts;
-        return;
-    }
-    for (const std::string& text : texts) read_value("--" + name, text, value);
-}
-
-void Setting::copy(const Setting& other) const {
-    std::visit(
-        [&](auto field) {
-            using Field = decltype(field);
-            const auto& from = std::get<Field>(other.value);
-            if constexpr (std::is_same_v<Field, Choice>) {
-                field.read("--" + name, from.text());
-            } else if constexpr (std::is_same_v<Field, Duration>) {
-                *field.seconds = *from.seconds;
-            } else {
-                *field = *from;
-            }
-        },
-        value);
+    else
+        for (const std::string& text : texts)
+            check(set(from_text(*this, "--" + name, text)), "--{}: {} is required, got '{}'", name, kind(),
+                  shown_name(text));
 }
 
 std::vector<std::pair<Setting, Setting>> differing(TrainOptions& a, TrainOptions& b) {
     std::vector<std::pair<Setting, Setting>> pairs;
     const std::vector<Setting> first = settings(a), second = settings(b);
     for (std::size_t i = 0; i < first.size(); ++i)
-        if (first[i].toml() != second[i].toml()) pairs.emplace_back(first[i], second[i]);
+        if (first[i].json() != second[i].json()) pairs.emplace_back(first[i], second[i]);
     return pairs;
 }
 
-nlohmann::ordered_json settings_json(TrainOptions options) {
-    nlohmann::ordered_json all;
+ordered_json settings_json(TrainOptions options) {
+    ordered_json all;
     for (const Setting& s : settings(options)) all[s.key()] = s.json();
     return all;
 }

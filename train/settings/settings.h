@@ -85,10 +85,13 @@ struct Setting {
     std::string text() const;  // the value
     std::string toml() const;  // as in config.toml
     nlohmann::ordered_json json() const;
+    const char* kind() const;  // "a whole number of at least 0"
+    // Sets it to a value such as json() gives; false: the value is of another kind. Throws Error, naming the flag, for
+    // an unknown name.
+    bool set(const nlohmann::ordered_json& value) const;
     // Reads the value from the command line's texts; the last one counts, unless the value is a list. Throws Error,
     // naming the flag.
     void read(const std::vector<std::string>& texts) const;
-    void copy(const Setting& other) const;  // from the same setting of other options
 };
 
 std::vector<Setting> settings(TrainOptions& options);  // bound to the fields of `options`

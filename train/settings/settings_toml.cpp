@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/check.h"
@@ -15,49 +16,28 @@
 namespace inkling::train {
 namespace {
 
-// Reads a string, or { url = "caf%E9.txt" }, which encodes a name that is not UTF-8.
-std::string read_string(const toml::node& node, const std::string& what, const char* required) {
+// A node as JSON; { url = "caf%E9.txt" } is a name that is not UTF-8. Null: none that a setting may have.
+nlohmann::ordered_json json_of(const toml::node& node, const std::string& what) {
+    nlohmann::ordered_json value;
     const toml::node* const url = node.is_table() ? node.as_table()->get("url") : nullptr;
-    const bool percent = url && url->is_string() && node.as_table()->size() == 1;
-    check<BadInput>(percent || node.is_string(), "{}: {} is required", what, required);
-    std::string text = percent ? formats::from_percent(*url->value<std::string>(), what) : *node.value<std::string>();
+    if (const toml::array* const list = node.as_array()) {
+        value = nlohmann::ordered_json::array();
+        for (const toml::node& item : *list) value.push_back(json_of(item, what));
+    } else if (url && url->is_string() && node.as_table()->size() == 1) {
+        value = formats::from_percent(*url->value<std::string>(), what);
+    } else if (node.is_string()) {
+        value = *node.value<std::string>();
+    } else if (node.is_boolean()) {
+        value = *node.value<bool>();
+    } else if (node.is_integer()) {
+        value = *node.value<std::int64_t>();
+    } else if (node.is_floating_point()) {
+        value = *node.value<double>();
+    }
     // the system would cut a name at a NUL byte
-    check<BadInput>(text.find('\0') == std::string::npos, "{}: a text without NUL bytes is required", what);
-    return text;
-}
-
-double read_double(const toml::node& node, const std::string& what) {
-    check<BadInput>(node.is_number(), "{}: a number is required", what);
-    return *node.value<double>();
-}
-
-void read_node(const toml::node& node, const Setting& setting, const std::string& what) {
-    std::visit(
-        [&](auto field) {
-            using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, std::vector<std::string>*>) {
-                const toml::array* const list = node.as_array();
-                check<BadInput>(list != nullptr, "{}: a list of strings is required", what);
-                field->clear();
-                for (const auto& item : *list) field->push_back(read_string(item, what, "a list of strings"));
-            } else if constexpr (std::is_same_v<Field, std::string*>) {
-                *field = read_string(node, what, "a string");
-            } else if constexpr (std::is_same_v<Field, Choice>) {
-                field.read("--" + setting.name, read_string(node, what, "a string"));
-            } else if constexpr (std::is_same_v<Field, bool*>) {
-                check<BadInput>(node.is_boolean(), "{}: true or false is required", what);
-                *field = *node.value<bool>();
-            } else if constexpr (std::is_same_v<Field, double*>) {
-                *field = read_double(node, what);
-            } else if constexpr (std::is_same_v<Field, Duration>) {
-                *field.seconds = read_double(node, what);
-            } else {
-                check<BadInput>(node.is_integer() && *node.value<std::int64_t>() >= 0,
-                                "{}: a whole number of at least 0 is required", what);
-                *field = static_cast<std::uint64_t>(*node.value<std::int64_t>());
-            }
-        },
-        setting.value);
+    check<BadInput>(!value.is_string() || value.get_ref<std::string&>().find('\0') == std::string::npos,
+                    "{}: a text without NUL bytes is required", what);
+    return value;
 }
 
 // Quotes a string on one line: toml++ writes some multi-line and literal strings that it cannot read back.
@@ -134,13 +114,11 @@ std::string plan_toml(const RunPlan& plan) {
 }  // namespace
 
 std::string Setting::toml() const {
-    if (const auto* const list = std::get_if<std::vector<std::string>*>(&value)) {
-        std::string all;
-        for (const std::string& item : **list) all += (all.empty() ? " " : ", ") + quoted(item);
-        return all.empty() ? "[]" : "[" + all + " ]";
-    }
-    const bool is_text = std::holds_alternative<std::string*>(value) || std::holds_alternative<Choice>(value);
-    return is_text ? quoted(text()) : text();
+    const nlohmann::ordered_json all = json();
+    if (!all.is_array()) return all.is_string() ? quoted(all.get<std::string>()) : text();
+    std::string list;
+    for (const auto& item : all) list += (list.empty() ? " " : ", ") + quoted(item.get<std::string>());
+    return list.empty() ? "[]" : "[" + list + " ]";
 }
 
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
@@ -156,7 +134,8 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
         known.push_back(s.key());
         const toml::node* const node = table.get(s.key());
         if (!node || s.is(kOneStart)) continue;
-        read_node(*node, s, what + ": " + s.key());
+        const std::string place = what + ": " + s.key();
+        check<BadInput>(s.set(json_of(*node, place)), "{}: {} is required", place, s.kind());
         read.insert(s.name);
     }
     keys.insert(known.begin(), known.end());

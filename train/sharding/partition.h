@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "nn/flat.h"
-#include "train/optimizers/ranges.h"
+#include "train/optimizers/optimizer.h"
 
 namespace inkling::train {
 

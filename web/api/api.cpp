@@ -9,6 +9,7 @@
 #include "formats/utf8.h"
 #include "web/api/completions.h"
 #include "web/api/openai_json.h"
+#include "web/live/page_routes.h"
 
 namespace inkling::web {
 namespace {
@@ -32,14 +33,13 @@ ordered_json model_json(const ServedModel& model) {
 }
 
 ordered_json tokenized(const TokenizeRequest& request, const data::Tokenizer& tokenizer) {
-    std::vector<std::int32_t> ids;
-    const auto take = [&](std::span<const std::int32_t> some, std::size_t) {
-        ids.insert(ids.end(), some.begin(), some.end());
-    };
-    if (request.add_special) ids = tokenizer.marks_before();
-    request.parse_special ? tokenizer.encode_parts(request.content, take)
-                          : tokenizer.encode_plain_parts(request.content, take);
-    if (request.add_special) take(tokenizer.marks_after(), 0);
+    std::vector<std::int32_t> ids =
+        request.parse_special ? tokenizer.encode(request.content) : tokenizer.encode_plain(request.content);
+    if (request.add_special) {
+        const auto before = tokenizer.marks_before(), after = tokenizer.marks_after();
+        ids.insert(ids.begin(), before.begin(), before.end());
+        ids.insert(ids.end(), after.begin(), after.end());
+    }
     ordered_json tokens = ordered_json::array();
     for (const std::int32_t id : ids) {
         if (!request.with_pieces) {
@@ -109,6 +109,12 @@ Api::Model Api::find(const std::string& name) const {
 
 RequestLimits Api::limits() const {
     return {.max_tokens = options_.max_tokens, .max_texts = options_.scheduler.parallel + options_.scheduler.queue};
+}
+
+void Api::add_pages() {
+    web::add_pages(http_);
+    add_playground(http_, !options_.runs.empty());
+    if (!options_.runs.empty()) add_runs(http_, options_.runs);
 }
 
 void Api::add_routes() {

@@ -2,7 +2,6 @@
 
 #include "formats/json.h"
 #include "web/api/request_parts.h"
-#include "web/http/http_error.h"
 
 namespace inkling::web {
 namespace {
@@ -10,14 +9,14 @@ namespace {
 using nlohmann::json;
 
 // Reads a text or a list of text parts; nothing for null.
-std::optional<std::string> read_content(Fields& message) {
+std::optional<std::string> read_content(const Fields& message) {
     const json* const content = message.find("content");
     if (!content) return std::nullopt;
     if (content->is_string()) return content->get<std::string>();
     if (!content->is_array()) message.refuse("content", "a text, or a list of parts that are texts, is required");
     std::string text;
     for (const json& one : *content) {
-        Fields part(one, "messages.content");
+        const Fields part(one, "messages.content.");
         if (part.text("type").value_or("") != "text")
             part.refuse("type", "\"text\" is required: pictures and sound are not read");
         text += part.text("text").value_or("");
@@ -27,7 +26,7 @@ std::optional<std::string> read_content(Fields& message) {
 }
 
 // Reads the tool calls of an answer. Parses arguments from OpenAI's text form to objects, which templates expect.
-json read_tool_calls(Fields& message, const json& calls) {
+json read_tool_calls(const Fields& message, const json& calls) {
     constexpr const char* kRequired = "a list of calls is required: {\"id\", \"type\", \"function\": {\"name\", ...}}";
     if (!calls.is_array()) message.refuse("tool_calls", kRequired);
     json read = calls;
@@ -44,7 +43,7 @@ json read_tool_calls(Fields& message, const json& calls) {
     return read;
 }
 
-data::ChatMessage read_message(Fields& message) {
+data::ChatMessage read_message(const Fields& message) {
     std::string role = message.text("role").value_or("");
     if (role == "developer") role = "system";
     if (role != "system" && role != "user" && role != "assistant" && role != "tool")
@@ -52,7 +51,7 @@ data::ChatMessage read_message(Fields& message) {
     const std::optional<std::string> content = read_content(message);
     if (!content && role != "assistant")
         message.refuse("content", "a text, or a list of parts that are texts, is required");
-    json more = json::object();  // further fields for templates
+    json more;  // further fields for templates
     if (!content) more["content"] = nullptr;
     if (const auto name = message.text("name")) more["name"] = *name;
     if (role == "tool") {
@@ -60,30 +59,29 @@ data::ChatMessage read_message(Fields& message) {
     }
     const json* const calls = message.find("tool_calls");
     if (role == "assistant" && calls && !calls->empty()) more["tool_calls"] = read_tool_calls(message, *calls);
-    for (const char* name : {"tool_calls", "function_call", "refusal", "audio", "annotations"})
-        if (!more.contains(name)) message.require_neutral(name);
+    if (!more.contains("tool_calls")) message.require_neutral("tool_calls");
     message.refuse_others();
-    return {role, content.value_or(""), more.empty() ? "" : more.dump()};
+    return {role, content.value_or(""), std::move(more)};
 }
 
-std::vector<data::ChatMessage> read_messages(Fields& fields) {
+std::vector<data::ChatMessage> read_messages(const Fields& fields) {
     const json* const list = fields.find("messages");
     if (!list || !list->is_array() || list->empty()) fields.refuse("messages", "a list of messages is required");
     std::vector<data::ChatMessage> messages;
     for (std::size_t i = 0; i < list->size(); ++i) {
-        Fields message((*list)[i], fmt::format("messages[{}]", i));
+        const Fields message((*list)[i], fmt::format("messages[{}].", i));
         messages.push_back(read_message(message));
     }
     return messages;
 }
 
 // Refuses tools, which answers cannot call yet, unless tool_choice is none.
-void read_tools(Fields& fields) {
+void read_tools(const Fields& fields) {
     for (const auto& [tools, choice] : {std::pair("tools", "tool_choice"), std::pair("functions", "function_call")}) {
         const json* const chosen = fields.find(choice);
         fields.require_neutral(choice, {"none", "auto"});
         if (chosen && *chosen == "none")
-            fields.ignore({tools});
+            fields.ignore(tools);
         else
             fields.require_neutral(tools);
     }
@@ -91,27 +89,26 @@ void read_tools(Fields& fields) {
 
 }  // namespace
 
-ChatRequest parse_chat(const std::string& body, const RequestLimits& limits) {
-    Fields fields(body);
+ChatRequest parse_chat(const std::string& text, const RequestLimits& limits) {
+    const json body = parse_body(text);
+    const Fields fields(body);
     ChatRequest request;
     read_common(fields, limits, request);
     request.messages = read_messages(fields);
-    request.continue_final = fields.boolean("continue_final_message").value_or(false);
+    request.continue_final = fields.flag("continue_final_message").value_or(false);
     if (request.continue_final && request.messages.back().role != "assistant")
         fields.refuse("continue_final_message", "the last message must be of the assistant");
-    const std::optional<bool> generation_prompt = fields.boolean("add_generation_prompt");
+    const std::optional<bool> generation_prompt = fields.flag("add_generation_prompt");
     if (generation_prompt == request.continue_final)
         fields.refuse("add_generation_prompt", "it must be false with continue_final_message, and else true");
-    const bool logprobs = fields.boolean("logprobs").value_or(false);
+    const bool logprobs = fields.flag("logprobs").value_or(false);
     const std::int64_t top = fields.integer("top_logprobs", 0, kMaxLogprobs).value_or(0);
     if (top > 0 && !logprobs) fields.refuse("top_logprobs", "logprobs must be true");
     if (logprobs) request.options.logprobs = static_cast<std::size_t>(top);
     read_tools(fields);
-    for (const char* name : {"prediction", "audio", "web_search_options", "documents", "chat_template", "echo"})
-        fields.require_neutral(name);
     if (const json* const variables = fields.find("chat_template_kwargs")) {
         if (!variables->is_object()) fields.refuse("chat_template_kwargs", "an object is required");
-        if (!variables->empty()) request.variables = variables->dump();
+        if (!variables->empty()) request.variables = *variables;
     }
     fields.refuse_unless("add_special_tokens", false);
     fields.require_neutral("modalities", {json::array({"text"})});

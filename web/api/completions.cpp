@@ -14,21 +14,18 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kCompletionTokens = 16;  // OpenAI's default for completions
 
-generate::Sequence make_sequence(const TextRequest& request, const ServedModel& model, const Prompt& prompt,
-                                 std::size_t tokens) {
-    generate::GenerateOptions options = request.options;
-    options.max_tokens = tokens;
-    generate::Sequence sequence(model.inference, model.tokenizer.get(), options);
+generate::Sequence make_sequence(const TextRequest& request, const ServedModel& model, const Prompt& prompt) {
+    generate::Sequence sequence(model.inference, model.tokenizer.get(), request.options);
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
         sequence.add(*text);
-    } else {
-        const std::size_t V = std::min(model.inference->config().vocab_size, model.tokenizer->vocab_size());
-        for (const std::int32_t id : std::get<std::vector<std::int32_t>>(prompt)) {
-            if (static_cast<std::size_t>(id) >= V)
-                throw HttpError(400, fmt::format("prompt: token ids below {} are required, got {}", V, id), "prompt");
-        }
-        sequence.add(std::span(std::get<std::vector<std::int32_t>>(prompt)));
+        return sequence;
     }
+    const auto& ids = std::get<std::vector<std::int32_t>>(prompt);
+    const std::size_t V = std::min(model.inference->config().vocab_size, model.tokenizer->vocab_size());
+    for (const std::int32_t id : ids)
+        if (static_cast<std::size_t>(id) >= V)
+            throw HttpError(400, fmt::format("prompt: token ids below {} are required, got {}", V, id), "prompt");
+    sequence.add(std::span(ids));
     return sequence;
 }
 
@@ -38,10 +35,9 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
     std::vector<std::int32_t> ids;
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
         if (text->empty()) return prompt;
+        const std::vector<std::int32_t> plain = model.tokenizer->encode_plain(*text);
         ids = model.tokenizer->marks_before();
-        model.tokenizer->encode_plain_parts(*text, [&](std::span<const std::int32_t> some, std::size_t) {
-            ids.insert(ids.end(), some.begin(), some.end());
-        });
+        ids.insert(ids.end(), plain.begin(), plain.end());
     } else {
         ids = std::get<std::vector<std::int32_t>>(prompt);
     }
@@ -66,15 +62,12 @@ Texts begin(const TextRequest& request, const ServedModel& model, std::span<cons
             throw HttpError(400, fmt::format("logit_bias: the model has no token {}", id), "logit_bias");
     }
     for (const Prompt& prompt : prompts) {
-        const Prompt kept = truncated(request, model, prompt);
-        const std::size_t context = model.context();
-        const std::size_t asked =
-            request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : request.most_tokens);
-        generate::Sequence sequence = make_sequence(request, model, kept, std::min(asked, request.most_tokens));
+        generate::Sequence sequence = make_sequence(request, model, truncated(request, model, prompt));
+        const std::size_t context = model.context(), most = request.most_tokens;
+        const std::size_t asked = request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : most);
         const std::size_t left = context - std::min(context, sequence.prompt_tokens());
-        const std::size_t fits = std::min(std::max(kCompletionTokens, left), request.most_tokens);
-        if (asked > fits && (bound == Bound::context || asked > request.most_tokens))
-            sequence = make_sequence(request, model, kept, fits);
+        const bool bounded = bound == Bound::context || asked > most;
+        sequence.limit(std::min({asked, most, bounded ? std::max(kCompletionTokens, left) : most}));
         if (sequence.prompt_tokens() > context)
             throw HttpError(400,
                             fmt::format("the prompt has {} tokens, and the model's context {}: shorten it, or set "
@@ -162,17 +155,15 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
         ids = model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});
     } catch (const BadInput& e) {
         for (std::size_t i = 0; i < messages.size(); ++i) {
-            if (!formats::json_or_null(messages[i].more).contains("content")) continue;  // it has only null there
+            if (!messages[i].more.contains("content")) continue;  // it has only null there
             const std::string field = fmt::format("messages[{}].content", i);
             throw HttpError(400, field + ": null: the model's chat template needs a text, such as \"\"", field);
         }
         throw HttpError(400, e.what(), "messages");
     }
-    if (request.continue_final)
-        model.tokenizer->encode_plain_parts(
-            request.messages.back().content,
-            [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
-            false);
+    if (!request.continue_final) return ids;
+    const std::vector<std::int32_t> begun = model.tokenizer->encode_plain(request.messages.back().content, false);
+    ids.insert(ids.end(), begun.begin(), begun.end());
     return ids;
 }
 

@@ -1,13 +1,12 @@
 #include "web/api/text_request.h"
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <random>
 #include <sstream>
 
+#include "formats/ascii.h"
+#include "formats/json.h"
 #include "web/api/request_parts.h"
-#include "web/http/http_error.h"
 
 namespace inkling::web {
 namespace {
@@ -22,7 +21,7 @@ std::uint64_t random_seed() {
     return numbers() & kMaxSeed;
 }
 
-void read_penalties(Fields& fields, generate::GenerateOptions& options) {
+void read_penalties(const Fields& fields, generate::GenerateOptions& options) {
     options.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
     options.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
     for (const char* name : {"repeat_penalty", "repetition_penalty"})  // llama.cpp's name, transformers' name
@@ -32,17 +31,15 @@ void read_penalties(Fields& fields, generate::GenerateOptions& options) {
     if (!bias->is_object() || bias->size() > 1024)
         fields.refuse("logit_bias", "an object of at most 1024 token ids and numbers is required");
     for (const auto& [key, value] : bias->items()) {
-        std::int32_t id = -1;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-        if (error != std::errc() || end != key.data() + key.size() || id < 0)
-            fields.refuse("logit_bias", "token ids are required as keys");
+        const std::int32_t id = formats::parse_number<std::int32_t>(key).value_or(-1);
+        if (id < 0) fields.refuse("logit_bias", "token ids are required as keys");
         const double x = value.is_number() ? value.get<double>() : 1000;
         if (!(x >= -100 && x <= 100)) fields.refuse("logit_bias", "numbers from -100 to 100 are required");
         options.logit_bias[id] = x;
     }
 }
 
-void read_stop(Fields& fields, generate::GenerateOptions& options) {
+void read_stop(const Fields& fields, generate::GenerateOptions& options) {
     const json* const stop = fields.find("stop");
     if (!stop) return;
     constexpr const char* kRequired = "a text, or a list of at most 4, of at most 1000 bytes each, is required";
@@ -54,35 +51,55 @@ void read_stop(Fields& fields, generate::GenerateOptions& options) {
     }
 }
 
-// Fields of requests to vLLM, llama.cpp and transformers: those that false, 0 or nothing turns off, those that 1 turns
-// off, and those that never have an effect, or none while the others are off.
-constexpr const char* kOffByNothing =
-    "min_tokens ignore_eos use_beam_search early_stopping include_stop_str_in_output bad_words stop_token_ids "
-    "allowed_token_ids logits_processors prompt_logprobs return_token_ids return_tokens_as_token_ids "
-    "no_repeat_ngram_size mirostat top_a epsilon_cutoff eta_cutoff penalty_alpha xtc_probability dry_multiplier "
-    "dynatemp_range n_probs n_keep grammar json_schema";
-constexpr const char* kOffByOne = "length_penalty num_beams typical_p tfs_z";
+// Fields of requests to vLLM, llama.cpp and transformers that have no effect, or none while others are off. Fields that
+// are not known here may be off: Fields::refuse_others().
 constexpr const char* kWithoutEffect =
     "user metadata store service_tier safety_identifier prompt_cache_key cache_prompt prompt_cache_retention "
     "parallel_tool_calls request_id priority spaces_between_special_tokens mirostat_tau mirostat_eta xtc_threshold "
     "dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers dynatemp_exponent";
 
-std::vector<std::string> words(const char* text) {
-    std::istringstream in(text);
-    return {std::istream_iterator<std::string>(in), {}};
+void read_neutral(const Fields& fields) {
+    for (const char* name : {"length_penalty", "num_beams", "typical_p", "tfs_z"}) fields.require_neutral(name, {1});
+    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.refuse_unless(name, true);
+    fields.ignore(kWithoutEffect);
+    fields.require_neutral("response_format", {{{"type", "text"}}});
 }
 
-void read_neutral(Fields& fields) {
-    for (const std::string& name : words(kOffByNothing)) fields.require_neutral(name);
-    for (const std::string& name : words(kOffByOne)) fields.require_neutral(name, {1});
-    for (const std::string& name : words(kWithoutEffect)) fields.ignore({name.c_str()});
-    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.refuse_unless(name, true);
-    fields.require_neutral("response_format", {{{"type", "text"}}});
+bool is_off(const json& value) {
+    return value.is_structured() ? value.empty() : value == json("") || value == json(false) || value == json(0);
 }
 
 }  // namespace
 
-void read_common(Fields& fields, const RequestLimits& limits, TextRequest& request) {
+json parse_body(const std::string& body) {
+    constexpr int kDepth = 32;
+    json object = formats::parse_json(body, "the body", kDepth);
+    check<BadInput>(object.is_object(), "the body must be a JSON object");
+    return object;
+}
+
+void Fields::ignore(const std::string& names) const {
+    std::istringstream words(names);
+    for (std::string name; words >> name;) find(name);
+}
+
+void Fields::require_neutral(const std::string& name, std::initializer_list<json> values) const {
+    const json* const value = find(name);
+    if (value && !is_off(*value) && std::find(values.begin(), values.end(), *value) == values.end())
+        refuse(name, "this server does not have it: leave it out");
+}
+
+void Fields::refuse_unless(const std::string& name, bool value) const {
+    if (flag(name).value_or(value) != value) refuse(name, fmt::format("this server does not have it: {}", value));
+}
+
+void Fields::refuse_others() const {
+    for (const auto& [name, value] : json_.items())
+        if (is_off(value)) find(name);
+    JsonObject::refuse_others();
+}
+
+void read_common(const Fields& fields, const RequestLimits& limits, TextRequest& request) {
     generate::GenerateOptions& options = request.options;
     request.model = fields.text("model").value_or("");
     request.most_tokens = limits.max_tokens;
@@ -100,11 +117,11 @@ void read_common(Fields& fields, const RequestLimits& limits, TextRequest& reque
     read_stop(fields, options);
     request.n =
         static_cast<std::size_t>(fields.integer("n", 1, static_cast<std::int64_t>(limits.max_texts)).value_or(1));
-    request.stream = fields.boolean("stream").value_or(false);
+    request.stream = fields.flag("stream").value_or(false);
     if (const json* const stream_options = fields.find("stream_options")) {
-        Fields inner(*stream_options, "stream_options");
-        request.include_usage = inner.boolean("include_usage").value_or(false);
-        inner.ignore({"include_obfuscation", "continuous_usage_stats"});
+        const Fields inner(*stream_options, "stream_options.");
+        request.include_usage = inner.flag("include_usage").value_or(false);
+        inner.ignore("include_obfuscation continuous_usage_stats");
         inner.refuse_others();
         if (!request.stream) fields.refuse("stream_options", "it is for streams alone: set stream");
     }
@@ -120,14 +137,14 @@ namespace {
 std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name, const json& list) {
     std::vector<std::int32_t> ids;
     for (const json& id : list) {
-        const std::int64_t n = whole_number(id).value_or(-1);
+        const std::int64_t n = formats::whole_number(id).value_or(-1);
         if (n < 0 || n > INT32_MAX) fields.refuse(name, "token ids must be whole numbers of at least 0");
         ids.push_back(static_cast<std::int32_t>(n));
     }
     return ids;
 }
 
-std::vector<Prompt> read_prompts(Fields& fields, const RequestLimits& limits) {
+std::vector<Prompt> read_prompts(const Fields& fields, const RequestLimits& limits) {
     constexpr const char* kRequired = "a text, a list of texts, token ids, or a list of lists of token ids is required";
     const json* const prompt = fields.find("prompt");
     if (!prompt) return {Prompt("")};
@@ -151,38 +168,40 @@ std::vector<Prompt> read_prompts(Fields& fields, const RequestLimits& limits) {
 
 }  // namespace
 
-CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits) {
-    Fields fields(body);
+CompletionRequest parse_completion(const std::string& text, const RequestLimits& limits) {
+    const json body = parse_body(text);
+    const Fields fields(body);
     CompletionRequest request;
     read_common(fields, limits, request);
     request.prompts = read_prompts(fields, limits);
-    request.echo = fields.boolean("echo").value_or(false);
+    request.echo = fields.flag("echo").value_or(false);
     if (const auto n = fields.integer("logprobs", 0, kMaxLogprobs)) {
         request.options.logprobs = static_cast<std::size_t>(*n);
         request.options.prompt_logprobs = request.echo;
     }
-    fields.require_neutral("suffix");
     fields.refuse_unless("add_special_tokens", true);
     fields.refuse_others();
     return request;
 }
 
-TokenizeRequest parse_tokenize(const std::string& body) {
-    Fields fields(body);
+TokenizeRequest parse_tokenize(const std::string& text) {
+    const json body = parse_body(text);
+    const Fields fields(body);
     TokenizeRequest request;
     request.model = fields.text("model").value_or("");
     const std::optional<std::string> content = fields.text("content");
     if (!content) fields.refuse("content", "a text is required");
     request.content = *content;
-    request.add_special = fields.boolean("add_special").value_or(false);
-    request.parse_special = fields.boolean("parse_special").value_or(true);
-    request.with_pieces = fields.boolean("with_pieces").value_or(false);
+    request.add_special = fields.flag("add_special").value_or(false);
+    request.parse_special = fields.flag("parse_special").value_or(true);
+    request.with_pieces = fields.flag("with_pieces").value_or(false);
     fields.refuse_others();
     return request;
 }
 
-DetokenizeRequest parse_detokenize(const std::string& body) {
-    Fields fields(body);
+DetokenizeRequest parse_detokenize(const std::string& text) {
+    const json body = parse_body(text);
+    const Fields fields(body);
     DetokenizeRequest request;
     request.model = fields.text("model").value_or("");
     const json* const tokens = fields.find("tokens");

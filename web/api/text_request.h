@@ -38,8 +38,8 @@ struct CompletionRequest : TextRequest {
 
 struct ChatRequest : TextRequest {
     std::vector<data::ChatMessage> messages;
-    std::string variables;        // chat_template_kwargs, a JSON object; "": none
-    bool continue_final = false;  // continue the last message, an assistant's
+    nlohmann::json variables = nullptr;  // chat_template_kwargs
+    bool continue_final = false;         // continue the last message, an assistant's
 };
 
 CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits);

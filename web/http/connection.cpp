@@ -8,6 +8,7 @@
 #include <future>
 #include <utility>
 
+#include "formats/ascii.h"
 #include "web/http/http_answer.h"
 #include "web/http/http_rules.h"
 
@@ -156,7 +157,7 @@ void Connection::check_request() {
     if (route_->access == HttpAccess::with_key && !options.keys.empty()) check_key(options.keys, request);
     set_deadline(options.idle_time);
     if (parser_->read_body(ahead_)) return run();
-    if (lower(request.header("expect")) != "100-continue" || parser_->http_1_0())
+    if (formats::lower(request.header("expect")) != "100-continue" || parser_->http_1_0())
         return receive(&Connection::read_body);
     write("HTTP/1.1 100 Continue\r\n\r\n", [this](bool ok) { read_body(ok); });
 }
@@ -259,7 +260,8 @@ bool Connection::send(std::string text) {
 
 std::string Connection::head() {
     if (is_allowed_origin(service_.options, parser_->request())) {
-        response_.headers.emplace_back("Access-Control-Allow-Origin", lower(parser_->request().header("origin")));
+        response_.headers.emplace_back("Access-Control-Allow-Origin",
+                                       formats::lower(parser_->request().header("origin")));
         response_.headers.emplace_back("Vary", "Origin");
     }
     return head_text(response_, !parser_->http_1_0(), last_);

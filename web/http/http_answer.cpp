@@ -2,7 +2,37 @@
 
 #include <boost/beast/http/status.hpp>
 
+#include <nlohmann/json.hpp>
+
+#include "formats/json_object.h"
+#include "web/http/http_error.h"
+
 namespace inkling::web {
+
+namespace {
+
+const char* type_of(int status) {
+    if (status == 401) return "authentication_error";
+    if (status == 429) return "rate_limit_error";
+    return status < 500 ? "invalid_request_error" : "server_error";
+}
+
+}  // namespace
+
+HttpError client_gone() {
+    return {400, "the client closed the connection before it had the answer", "", "client_gone"};
+}
+
+std::string error_json(const HttpError& error) {
+    using nlohmann::ordered_json;
+    const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
+    const ordered_json body = {{"error",
+                                {{"message", error.what()},
+                                 {"type", type_of(error.status)},
+                                 {"param", or_null(error.param)},
+                                 {"code", or_null(error.code)}}}};
+    return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 HttpResponse error_response(const HttpError& error) {
     HttpResponse response{.status = error.status, .body = error_json(error)};
@@ -16,6 +46,8 @@ HttpResponse error_response(std::exception_ptr exception) {
         std::rethrow_exception(exception);
     } catch (const HttpError& e) {
         return error_response(e);
+    } catch (const formats::BadKey& e) {
+        return error_response(HttpError(400, e.what(), e.key));
     } catch (const BadInput& e) {
         return error_response(HttpError(400, e.what()));
     } catch (const std::exception& e) {

@@ -1,4 +1,6 @@
 #include "web/http/http_request.h"
+#include "formats/ascii.h"
+#include "formats/utf8.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,21 +16,11 @@ constexpr std::size_t kMaxTarget = 1024;      // bytes of a path and its query
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 std::string percent_decoded(std::string_view text) {
-    std::string result;
-    while (!text.empty()) {
-        unsigned byte = static_cast<unsigned char>(text[0]);
-        std::size_t used = 1;
-        if (text[0] == '%') {
-            const std::string_view digits = text.substr(1, 2);
-            const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-            if (error != std::errc() || end != text.data() + 3)
-                throw HttpError(400, "the path has a % without two hexadecimal digits");
-            used = 3;
-        }
-        result += static_cast<char>(byte);
-        text.remove_prefix(used);
+    try {
+        return formats::from_percent(text, "the path");
+    } catch (const BadInput& e) {
+        throw HttpError(400, e.what());
     }
-    return result;
 }
 
 std::pair<std::string_view, std::string_view> split(std::string_view text, char mark) {
@@ -41,13 +33,6 @@ HttpError body_too_large(std::size_t max) {
 }
 
 }  // namespace
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
-    return result;
-}
 
 RequestParser::RequestParser(std::size_t max_body) : max_body_(max_body) {
     parser_.header_limit(kMaxHead);
@@ -86,13 +71,15 @@ void RequestParser::take_head() {
     const auto& head = parser_.get();
     if (head.count(http::field::host) > 1) throw HttpError(400, "Host: one is required");
     const auto encoding = head.find(http::field::transfer_encoding);
-    if (encoding != head.end() && (lower(view(encoding->value())) != "chunked" || http_1_0()))
+    if (encoding != head.end() && (formats::lower(std::string(view(encoding->value()))) != "chunked" || http_1_0()))
         throw HttpError(400, "Transfer-Encoding: chunked is the only one that is known");
     const http::verb method = head.method();
     if (method != http::verb::post && method != http::verb::put && method != http::verb::patch && !parser_.is_done())
         throw HttpError(400, "a body is for POST, PUT and PATCH");
-    for (const auto& header : head) request_.headers.emplace(lower(view(header.name_string())), view(header.value()));
-    if (const std::string coding = lower(request_.header("content-encoding")); !coding.empty() && coding != "identity")
+    for (const auto& header : head)
+        request_.headers.emplace(formats::lower(std::string(view(header.name_string()))), view(header.value()));
+    if (const std::string coding = formats::lower(request_.header("content-encoding"));
+        !coding.empty() && coding != "identity")
         throw HttpError(415, "Content-Encoding: bodies are not to be compressed");
     request_.method = view(head.method_string());
     if (head.target().size() > kMaxTarget) throw HttpError(414, "the path is too long");

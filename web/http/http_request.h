@@ -37,6 +37,4 @@ class RequestParser {
     HttpRequest request_;
 };
 
-std::string lower(std::string_view text);  // ASCII only
-
 }  // namespace inkling::web

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/base/names.h"
+#include "formats/ascii.h"
 #include "web/http/http_request.h"
 
 namespace inkling::web {
@@ -43,13 +44,14 @@ bool is_ip_address(const std::string& host) {
 
 std::string machine_name() {
     char name[256] = {};
-    return gethostname(name, sizeof name - 1) == 0 ? lower(name) : "";
+    return gethostname(name, sizeof name - 1) == 0 ? formats::lower(name) : "";
 }
 
 // An attacker can make a name point here, but not an address.
 bool is_own_name(const HttpOptions& options, const std::string& host) {
     if (is_loopback(host) || contains(options.allow_hosts, host)) return true;
-    return !is_loopback(options.host) && (is_ip_address(host) || host == lower(options.host) || host == machine_name());
+    return !is_loopback(options.host) &&
+           (is_ip_address(host) || host == formats::lower(options.host) || host == machine_name());
 }
 
 constexpr std::size_t kShown = 100;  // bytes of a header in a message
@@ -58,7 +60,7 @@ constexpr std::size_t kShown = 100;  // bytes of a header in a message
 std::string bearer_key(const HttpRequest& request) {
     const std::string text = request.header("authorization");
     const std::size_t key = text.find_first_not_of(" \t", 7);
-    return lower(text.substr(0, 7)) == "bearer " && key != std::string::npos ? text.substr(key) : "";
+    return formats::lower(text.substr(0, 7)) == "bearer " && key != std::string::npos ? text.substr(key) : "";
 }
 
 }  // namespace
@@ -75,9 +77,8 @@ std::pair<std::string, int> parse_address(const std::string& text) {
     const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (brackets) host = host.substr(1, host.size() - 2);
     const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
-    int port = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    const bool number = error == std::errc() && end == digits.data() + digits.size() && port >= 0 && port <= 65535;
+    const int port = formats::parse_number<int>(digits).value_or(-1);
+    const bool number = port >= 0 && port <= 65535;
     check(number && !host.empty() && (brackets || host.find(':') == std::string::npos),
           "PORT or HOST:PORT is required, as 8080 or localhost:8080 or [::1]:8080, got {}", text);
     return {host, port};
@@ -86,12 +87,12 @@ std::pair<std::string, int> parse_address(const std::string& text) {
 std::string parse_host(const std::string& text) {
     check(!text.empty() && text.find_first_of("/: \t*") == std::string::npos,
           "a name without a port is required, as inkling.example, got {}", text);
-    return lower(text);
+    return formats::lower(text);
 }
 
 std::string parse_origin(const std::string& text) {
     const std::size_t colon = text.find("://"), host = colon + 3;
-    const std::string origin = lower(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
+    const std::string origin = formats::lower(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
     check(colon != std::string::npos && colon > 0 && host < origin.size() &&
               origin.find_first_of("/ \t*", host) == std::string::npos,
           "the address of a web page's server is required, as https://chat.example:3000, got {}", text);
@@ -99,7 +100,7 @@ std::string parse_origin(const std::string& text) {
 }
 
 void check_source(const HttpOptions& options, const HttpRequest& request) {
-    const std::string host = lower(request.header("host")), origin = lower(request.header("origin"));
+    const std::string host = formats::lower(request.header("host")), origin = formats::lower(request.header("origin"));
     const std::optional<std::string> name = without_port(host);
     if (request.headers.contains("host") && !name)
         throw HttpError(400, fmt::format("Host: a name and a port are required, got {}", shortened(host, kShown)));
@@ -124,7 +125,7 @@ void check_key(const std::vector<std::string>& keys, const HttpRequest& request)
 }
 
 bool is_allowed_origin(const HttpOptions& options, const HttpRequest& request) {
-    return contains(options.allow_origins, lower(request.header("origin")));
+    return contains(options.allow_origins, formats::lower(request.header("origin")));
 }
 
 std::vector<std::string> parse_keys(const std::string& text, const std::string& what) {

@@ -49,8 +49,7 @@ void LiveRun::start(const std::filesystem::path& run, const data::Tokenizer& tok
     add_pages(server_);
     Json live = {{"run", "/api/run"}, {"seconds", 1}};
     if (!watch_only_) live["controls"] = true, live["heads"] = "/api/heads";
-    const Json page = {
-        {"runs", Json::array()}, {"defaults", web::default_settings()}, {"heads", nullptr}, {"live", live}};
+    const Json page = web::run_page({}, nullptr, live);
     const auto send = [page, name = run.filename().string()](const HttpRequest&) {
         return page_response(web::kRunPage, name, page);
     };

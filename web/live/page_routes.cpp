@@ -12,7 +12,7 @@
 #include "models/files/folder.h"
 #include "models/parameters.h"
 #include "train/run/run_folder.h"
-#include "web/api/json_fields.h"
+#include "web/api/request_parts.h"
 #include "web/report/attention_page.h"
 #include "web/report/run_data.h"
 
@@ -59,10 +59,6 @@ Json list_of_runs(const fs::path& folder) {
     return {{"runs", runs}};
 }
 
-Json live_page(const Json& live) {
-    return {{"runs", Json::array()}, {"defaults", web::default_settings()}, {"heads", nullptr}, {"live", live}};
-}
-
 }  // namespace
 
 HttpResponse page_response(const web::Page& page, const std::string& title, const Json& data) {
@@ -71,7 +67,9 @@ HttpResponse page_response(const web::Page& page, const std::string& title, cons
 
 HttpResponse json_response(const Json& json) { return {.body = formats::json_text(json)}; }
 
-std::string prompt_of(const HttpRequest& request) { return Fields(request.body).text("prompt").value_or(""); }
+std::string prompt_of(const HttpRequest& request) {
+    return Fields(parse_body(request.body)).text("prompt").value_or("");
+}
 
 std::string cursor_of(const HttpRequest& request) {
     const auto found = request.query.find("cursor");
@@ -87,13 +85,7 @@ Json heads_of(const fs::path& run, const std::string& prompt) {
     const std::uint64_t parameters = models::parameter_count(models::load_config(folder));
     if (parameters > kLargest)
         throw HttpError(400, "the model is too large to show its heads here: use inkling attention");
-    const auto [model, tokenizer] = models::load_model(folder);
-    tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
-    const Json data = web::run_data(run);
-    const std::string text = prompt.empty() ? web::usual_prompt(data, *tokenizer, model->config.block_size) : prompt;
-    if (text.empty()) return {{"prompt", ""}, {"heads", nullptr}};
-    const auto map = web::attention_map(data["name"].get<std::string>(), *model, *tokenizer, text);
-    return {{"prompt", text}, {"heads", web::attention_data(map)}};
+    return web::run_heads(web::run_data(run), models::load_model(folder), prompt);
 }
 
 void add_pages(HttpServer& server) {
@@ -116,14 +108,16 @@ void add_playground(HttpServer& server, bool runs) {
 void add_runs(HttpServer& server, const fs::path& folder) {
     check<BadInput>(formats::is_folder(folder), "--runs {}: there is no such folder", folder.string());
     const auto list_page = [](const HttpRequest&) {
-        return page_response(web::kRunPage, "Runs", live_page({{"list", "/api/runs"}, {"seconds", 10}}));
+        return page_response(web::kRunPage, "Runs",
+                             web::run_page({}, nullptr, {{"list", "/api/runs"}, {"seconds", 10}}));
     };
     server.route("GET", "/runs", list_page, HttpAccess::open);
     const auto run_page = [](const HttpRequest& request) {
         const std::string name = request.path.substr(kRuns.size()), data = std::string(kRunData) + name;
         return page_response(
             web::kRunPage, name,
-            live_page({{"name", name}, {"run", data}, {"heads", data + std::string(kHeads)}, {"seconds", 2}}));
+            web::run_page({}, nullptr,
+                          {{"name", name}, {"run", data}, {"heads", data + std::string(kHeads)}, {"seconds", 2}}));
     };
     server.route("GET", std::string(kRuns) + "*", run_page, HttpAccess::open);
     server.route("GET", "/api/runs", [folder](const HttpRequest&) { return json_response(list_of_runs(folder)); });

@@ -6,7 +6,7 @@
 
 #include "formats/utf8.h"
 #include "web/report/attention_page.h"
-#include "web/report/markup.h"
+#include "web/report/pages.h"
 
 namespace inkling::web {
 namespace {

@@ -16,6 +16,7 @@
 #include "train/run/run_folder.h"
 #include "train/settings/settings.h"
 #include "web/report/attention_map.h"
+#include "web/report/attention_page.h"
 #include "web/report/jsonl.h"
 
 namespace inkling::web {
@@ -96,48 +97,33 @@ Json tokenizer_of(const fs::path& run) {
             {"longest", longest}};
 }
 
-// What the page's scripts compute with; a value of another type is left out, with a note.
-struct Field {
-    const char* key;
-    bool (Json::*fits)() const noexcept;
+// Keys of one type that the page's scripts compute with.
+struct Typed {
     const char* kind;
+    bool (Json::*fits)() const noexcept;
+    std::vector<const char*> keys;
 };
-constexpr const char *kANumber = "a number", *kAText = "a text";
-constexpr Field kCardFields[] = {{"inkling", &Json::is_string, kAText},
-                                 {"parameters", &Json::is_number, kANumber},
-                                 {"trained_parameters", &Json::is_number, kANumber},
-                                 {"vocab_size", &Json::is_number, kANumber},
-                                 {"tokens", &Json::is_number, kANumber},
-                                 {"text_bytes", &Json::is_number, kANumber},
-                                 {"threads", &Json::is_number, kANumber},
-                                 {"val_loss_before", &Json::is_number, kANumber},
-                                 {"peak_memory_bytes", &Json::is_number, kANumber},
-                                 {"base_model", &Json::is_string, kAText},
-                                 {"started", &Json::is_string, kAText},
-                                 {"ended", &Json::is_string, kAText},
-                                 {"stop_reason", &Json::is_string, kAText},
-                                 {"machine", &Json::is_object, "an object"}};
-constexpr Field kMachineFields[] = {{"cpu", &Json::is_string, kAText},
-                                    {"cores", &Json::is_number, kANumber},
-                                    {"memory_bytes", &Json::is_number, kANumber}};
-constexpr Field kSampleFields[] = {
-    {"step", &Json::is_number, kANumber}, {"prompt", &Json::is_string, kAText}, {"text", &Json::is_string, kAText}};
+using Types = std::vector<Typed>;
+const Types kCard = {{"a text", &Json::is_string, {"inkling", "base_model", "started", "ended", "stop_reason"}},
+                     {"a number",
+                      &Json::is_number,
+                      {"parameters", "trained_parameters", "vocab_size", "tokens", "text_bytes", "threads",
+                       "val_loss_before", "peak_memory_bytes"}},
+                     {"an object", &Json::is_object, {"machine"}}};
+const Types kMachine = {{"a text", &Json::is_string, {"cpu"}},
+                        {"a number", &Json::is_number, {"cores", "memory_bytes"}}};
+const Types kSample = {{"a text", &Json::is_string, {"prompt", "text"}}, {"a number", &Json::is_number, {"step"}}};
 
-// The first field that is neither null nor of its type; nullptr if all fit.
-const Field* misfit(const Json& object, std::span<const Field> fields) {
-    for (const Field& f : fields) {
-        const auto found = object.find(f.key);
-        if (found != object.end() && !found->is_null() && !((*found).*f.fits)()) return &f;
-    }
-    return nullptr;
-}
-
-void drop_misfits(const std::string& what, Json& object, std::span<const Field> fields, Json& notes) {
-    while (const Field* const f = misfit(object, fields)) {
-        notes.push_back(fmt::format("{}: {} must be {}, got {}", what, f->key, f->kind,
-                                    formats::json_text(object[f->key]).substr(0, 100)));
-        object.erase(f->key);
-    }
+// Leaves out values that are neither null nor of their type, with a note.
+void drop_misfits(const std::string& what, Json& object, const Types& types, Json& notes) {
+    for (const auto& [kind, fits, keys] : types)
+        for (const char* const key : keys) {
+            const auto found = object.find(key);
+            if (found == object.end() || found->is_null() || ((*found).*fits)()) continue;
+            notes.push_back(
+                fmt::format("{}: {} must be {}, got {}", what, key, kind, formats::json_text(*found).substr(0, 100)));
+            object.erase(found);
+        }
 }
 
 Json card_of(const fs::path& run, Json& notes) {
@@ -145,8 +131,8 @@ Json card_of(const fs::path& run, Json& notes) {
     const std::string what = (run / "run.json").string();
     Json card = formats::json_or_null(formats::read_file(what, formats::FileKind::json));
     check<BadInput>(card.is_object(), "{}: is no JSON object", what);
-    drop_misfits(what, card, kCardFields, notes);
-    if (card.contains("machine")) drop_misfits(what + ": machine", card["machine"], kMachineFields, notes);
+    drop_misfits(what, card, kCard, notes);
+    if (card.contains("machine")) drop_misfits(what + ": machine", card["machine"], kMachine, notes);
     if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");
     return card;
 }
@@ -160,7 +146,10 @@ double tokens_per_step(const Json& settings) {
 
 }  // namespace
 
-Json default_settings() { return train::settings_json(train::TrainOptions{}); }
+Json run_page(const std::vector<Json>& runs, const Json& heads, const Json& live) {
+    return {
+        {"runs", runs}, {"defaults", train::settings_json(train::TrainOptions{})}, {"heads", heads}, {"live", live}};
+}
 
 Json run_facts(const fs::path& run, bool tokenizer) {
     Json data, notes = Json::array();
@@ -193,7 +182,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     data["fresh"] = fresh;
     data["metrics"] = columns(read_lines(metrics_file, cursor.metrics, notes), options.max_points);
     std::vector<Json> samples = read_lines(samples_file, cursor.samples, notes);
-    for (Json& sample : samples) drop_misfits(samples_file.string(), sample, kSampleFields, notes);
+    for (Json& sample : samples) drop_misfits(samples_file.string(), sample, kSample, notes);
     data["samples"] = std::move(samples);
     const auto checkpoints = train::find_checkpoints(run);
     const std::uint64_t newest = checkpoints.empty() ? 0 : train::step_of(checkpoints.front());
@@ -238,7 +227,7 @@ void sort_best_first(std::vector<Json>& runs) {
     std::stable_sort(rest, runs.end(), [](const Json& a, const Json& b) { return last_loss(a) < last_loss(b); });
 }
 
-std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
+static std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
     constexpr std::size_t kTokens = 32, kBytes = 4000;
     for (auto sample = run["samples"].rbegin(); sample != run["samples"].rend(); ++sample) {
         const Json prompt = sample->value("prompt", Json("")), text = sample->value("text", Json(""));
@@ -256,6 +245,14 @@ std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std:
         if (!all.empty()) return all;
     }
     return "";
+}
+
+Json run_heads(const Json& run, const models::LoadedModel& loaded, std::string prompt) {
+    loaded.tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
+    if (prompt.empty()) prompt = usual_prompt(run, *loaded.tokenizer, loaded.model->config.block_size);
+    if (prompt.empty()) return {{"prompt", ""}, {"heads", nullptr}};
+    const auto map = attention_map(run["name"].get<std::string>(), *loaded.model, *loaded.tokenizer, prompt);
+    return {{"prompt", prompt}, {"heads", attention_data(map)}};
 }
 
 }  // namespace inkling::web

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "data/tokenizers/tokenizer.h"
+#include "models/files/folder.h"
 
 namespace inkling::web {
 
@@ -28,14 +28,18 @@ nlohmann::ordered_json run_data(const std::filesystem::path& run, const RunDataO
 // The part of run_data() without metrics and samples: settings and all that follow.
 nlohmann::ordered_json run_facts(const std::filesystem::path& run, bool tokenizer = true);
 
-// The default settings of a run.
-nlohmann::ordered_json default_settings();
+// The data of kRunPage.
+nlohmann::ordered_json run_page(const std::vector<nlohmann::ordered_json>& runs,
+                                const nlohmann::ordered_json& heads = nullptr,
+                                const nlohmann::ordered_json& live = nullptr);
 
 // Sorts by the lowest validation loss, in bits per byte if all runs have them; runs without one come last, by their
 // last training loss.
 void sort_best_first(std::vector<nlohmann::ordered_json>& runs);
 
-// The default prompt for a run's heads: the beginning of its samples, at most 32 tokens; "" without samples.
-std::string usual_prompt(const nlohmann::ordered_json& run, const data::Tokenizer& tokenizer, std::size_t context);
+// The heads of a run's model, for show_heads(): {"prompt", "heads"}. "" stands for the beginning of the run's samples,
+// at most 32 tokens; without samples, heads is null. Unknown characters are replaced.
+nlohmann::ordered_json run_heads(const nlohmann::ordered_json& run, const models::LoadedModel& loaded,
+                                 std::string prompt);
 
 }  // namespace inkling::web

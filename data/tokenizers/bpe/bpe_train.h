@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
-#include "data/tokenizers/split/split_styles.h"
+#include "data/tokenizers/split/pre_tokenizer.h"
 
 namespace inkling::data {
 

@@ -1,7 +1,7 @@
 #include "models/files/gguf/gguf_splits.h"
 
+#include "data/tokenizers/split/pre_tokenizer.h"
 #include "data/tokenizers/split/split_patterns.h"
-#include "data/tokenizers/split/split_styles.h"
 
 namespace inkling::models {
 
