@@ -86,7 +86,7 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     check_defined(op, x);
     if (!x.requires_grad() || NoGrad::active()) {
         auto in = inputs(x);
-        return record_op<T>(op, map_given(std::move(x), value), std::move(in), nullptr);
+        return record_op<T>(op, ConstArray<T>(map_given(std::move(x), value)), std::move(in), nullptr);
     }
     Operand<T> saved;
     if (saves == Saves::rounded_input && x.size() * sizeof(T) >= kWorthRecomputing) {
