@@ -75,15 +75,16 @@ void Gradients<T>::add_through(const Tensor<T>& dy, FunctionRef<Tensor<T>()> twi
     const Tensor<T> y = twin();
     if (!y.requires_grad()) return;
     std::vector<NodePtr<T>> ends;
+    std::vector<std::size_t> input_of;  // the first input that each end is
     for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
         const bool again = std::find(ends.begin(), ends.end(), node_->inputs[i]) != ends.end();
-        if (wanted(i) && !again) ends.push_back(node_->inputs[i]);
+        if (wanted(i) && !again) ends.push_back(node_->inputs[i]), input_of.push_back(i);
     }
     GraphRun<T> through("gradients", y.node(), run_.records() ? Into::tensors : Into::arrays, ends, Ends::stop);
     through.propagate(dy, Graph::release);
-    for (const NodePtr<T>& end : ends) {
-        const Tensor<T> g = through.gradient(end);
-        if (g.defined()) run_.records() ? run_.add(*end, g) : add_gradient(run_.sum(*end), g.array());
+    for (std::size_t k = 0; k < ends.size(); ++k) {
+        const Tensor<T> g = through.gradient(ends[k]);
+        if (g.defined()) add(input_of[k], g);
     }
 }
 

@@ -117,6 +117,23 @@ TEST_CASE("gradients: what has no second derivative is named, and so is misuse",
     CHECK((at * at).requires_grad());
 }
 
+TEST_CASE("gradients: an op may have its composition's gradient, in every kind of run", "[engine]") {
+    const auto square = [](const D& in) {
+        return record("square", Array<double>(in.value() * in.value()), inputs(in),
+                      [x = Saved(in)](const D& dy, Gradients<double>& grads) {
+                          grads.add_through(dy, [&] { return grads.in(0, *x) * grads.in(0, *x); });
+                      });
+    };
+    const D x = D::from({1, -3}, true), h = x * 2;
+    backward(sum(square(h)) + sum(square(x)));
+    check_equal(x.grad(), {10, -30});  // 8 x + 2 x
+    check_equal(gradients(sum(square(square(x))), {x})[0].value(), {4, -108});
+    const D g = gradients(sum(square(x) * x), {x}, {.create_graph = true})[0];
+    check_equal(g.value(), {3, 27});
+    check_equal(gradients(sum(g), {x})[0].value(), {6, -18});
+    CHECK_FALSE(square(x.detach()).requires_grad());
+}
+
 TEST_CASE("derivatives: Jacobian, Hessian and their products with a vector", "[engine]") {
     const NoGrad around;  // they work there, too
     const D x = D::from({1, 2, 3}), v = D::from({1, -1, 0.5});
