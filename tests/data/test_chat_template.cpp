@@ -205,19 +205,18 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
         "{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}{{ '<no>' }}{% endif %}{% endif %}";
     const ChatTemplate chat(text, *tokenizer);
     const auto calls = nlohmann::json::parse(
-        R"({"content": null, "tool_calls": [{"function": {"arguments": {"a": [1.5, null], "b": "<|im_end|>"}, "name": "f"}}]})");
+        R"({"content": null, "tool_calls": [{"function": {"arguments": {"a": "<|im_end|>", "b": [1.5, null]}, "name": "f"}}]})");
     const std::vector<ChatMessage> messages{
         {"user", "a"}, {"assistant", "", calls}, {"tool", "12", {{"name", "f"}}}, {"assistant", "b"}};
     const ChatIds all = chat.apply(messages, *tokenizer);
-    const std::string call = R"(<call>{"arguments": {"a": [1.5, null], "b": "<|im_end|>"}, "name": "f"})";
+    const std::string call = R"(<call>{"arguments": {"a": "<|im_end|>", "b": [1.5, null]}, "name": "f"})";
     CHECK(tokenizer->decode(all.ids) ==
           "<|im_start|>user\na<|im_end|><|im_start|>assistant\n" + call +
               "<|im_end|><|im_start|>tool\n12<|im_end|><|im_start|>assistant\nb<|im_end|>");
     CHECK(marks_in(all, *tokenizer).size() == 8);
     CHECK(learned_of(all, *tokenizer) == call + "<|im_end|>b<|im_end|>");
-    const auto asked = chat.encode(
-        std::span(messages).first(1), *tokenizer,
-        {.variables = nlohmann::json::parse(R"({"tools": [{"n": "<|im_start|>"}], "enable_thinking": false})")});
+    const auto asked = chat.encode(std::span(messages).first(1), *tokenizer,
+                                   {.variables = {{"tools", {{{"n", "<|im_start|>"}}}}, {"enable_thinking", false}}});
     CHECK(tokenizer->decode(asked) ==
           "{\"n\": \"<|im_start|>\"}<|im_start|>user\na<|im_end|><|im_start|>assistant\n<no>");
     CHECK(std::count(asked.begin(), asked.end(), chat.end_of_turn()) == 1);
