@@ -56,8 +56,7 @@ std::string Region::text() const { return number_ == kNone ? name_ : fmt::format
 
 std::string Region::path() {
     std::string path;
-    for (const Region* r = innermost; r; r = r->outer_)
-        path = path.empty() ? r->text() : r->text() + ", " + path;
+    for (const Region* r = innermost; r; r = r->outer_) path = path.empty() ? r->text() : r->text() + ", " + path;
     return path;
 }
 
