@@ -113,13 +113,15 @@ class Comparison {
     }
 
     void take_result(const formats::JsonObject& in) {
-        const std::string name = in.text("name").value_or("");
+        const auto needed = [&](const char* key, const auto& value) {
+            return value ? *value : (in.refuse(key, "it is missing"), *value);
+        };
+        const std::string name = needed("name", in.text("name"));
         const auto c = std::find_if(all_.begin(), all_.end(), [&](const Candidate& x) { return x.name == name; });
         if (c == all_.end()) return;
         check_identity(*c, args_.out, in.text("settings").value_or(""));
-        const auto loss = in.number("val_loss");
-        if (!loss) in.refuse("val_loss", "it is missing");
-        if (in.integer("seed", 1) == static_cast<std::int64_t>(c->losses.size()) + 1) c->losses.push_back(*loss);
+        const double loss = needed("val_loss", in.number("val_loss"));
+        if (needed("seed", in.integer("seed", 1)) == std::ssize(c->losses) + 1) c->losses.push_back(loss);
     }
 
     int train_one(Candidate& c, std::size_t seed) {

@@ -97,11 +97,11 @@ TEST_CASE("compare: results that cannot be read are named, with their line", "[c
         run.write("out/compare.jsonl", std::regex_replace(good, std::regex(pattern), with));
         check_fails(run.compare("--max-seeds 2"), 3, name + why);
     };
-    refused("\"val_loss\":[0-9.]+,", "", "val_loss is missing");
+    refused("\"val_loss\":[0-9.]+,", "", "val_loss: it is missing");
     refused("\"val_loss\":[0-9.]+", "\"val_loss\":null", "val_loss: it is missing: remove this line");
     refused("\"val_loss\":[0-9.]+", "\"val_loss\":NaN", "val_loss must be a number, got NaN: remove");
     refused("\"seed\":1", "\"seed\":\"1\"", "seed must be a whole number of at least 1");
-    refused("\"name\":\"quick\",", "", "name is missing");
+    refused("\"name\":\"quick\",", "", "name: it is missing");
     refused("^\\{", "[", "not valid JSON");
 }
 

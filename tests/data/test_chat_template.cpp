@@ -204,19 +204,19 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
         "{{ '<call>' ~ (c.function | tojson) }}{% endfor %}{{ '<|im_end|>' }}{% endfor %}{% if add_generation_prompt %}"
         "{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}{{ '<no>' }}{% endif %}{% endif %}";
     const ChatTemplate chat(text, *tokenizer);
-    const std::string calls =
-        R"({"content": null, "tool_calls": [{"function": {"name": "f", "arguments": {"b": "<|im_end|>", "a": [1.5, null]}}}]})";
+    const auto calls = nlohmann::json::parse(
+        R"({"content": null, "tool_calls": [{"function": {"arguments": {"a": "<|im_end|>", "b": [1.5, null]}, "name": "f"}}]})");
     const std::vector<ChatMessage> messages{
-        {"user", "a"}, {"assistant", "", calls}, {"tool", "12", R"({"name": "f"})"}, {"assistant", "b"}};
+        {"user", "a"}, {"assistant", "", calls}, {"tool", "12", {{"name", "f"}}}, {"assistant", "b"}};
     const ChatIds all = chat.apply(messages, *tokenizer);
-    const std::string call = R"(<call>{"name": "f", "arguments": {"b": "<|im_end|>", "a": [1.5, null]}})";
+    const std::string call = R"(<call>{"arguments": {"a": "<|im_end|>", "b": [1.5, null]}, "name": "f"})";
     CHECK(tokenizer->decode(all.ids) ==
           "<|im_start|>user\na<|im_end|><|im_start|>assistant\n" + call +
               "<|im_end|><|im_start|>tool\n12<|im_end|><|im_start|>assistant\nb<|im_end|>");
     CHECK(marks_in(all, *tokenizer).size() == 8);
     CHECK(learned_of(all, *tokenizer) == call + "<|im_end|>b<|im_end|>");
     const auto asked = chat.encode(std::span(messages).first(1), *tokenizer,
-                                   {.variables = R"({"tools": [{"n": "<|im_start|>"}], "enable_thinking": false})"});
+                                   {.variables = {{"tools", {{{"n", "<|im_start|>"}}}}, {"enable_thinking", false}}});
     CHECK(tokenizer->decode(asked) ==
           "{\"n\": \"<|im_start|>\"}<|im_start|>user\na<|im_end|><|im_start|>assistant\n<no>");
     CHECK(std::count(asked.begin(), asked.end(), chat.end_of_turn()) == 1);
@@ -224,7 +224,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     // content that a template does not show is refused, unless the text differs without it
     const ChatTemplate plain(kSimple, *tokenizer);
     CHECK_THROWS_WITH(
-        plain.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "x", R"({"tool_calls": [1]})"}}, *tokenizer),
+        plain.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "x", {{"tool_calls", {1}}}}}, *tokenizer),
         contains("it leaves out the tool calls of message 2, of the assistant"));
     const ChatTemplate two_roles(
         "{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.content.split('</t>')[-1] }}"

@@ -1,5 +1,5 @@
 // The training loop: the same losses as PyTorch, learning, and the inputs that a step depends on.
-#include "data/split.h"
+#include "data/sampler.h"
 #include "generate/sequence.h"
 #include "models/transformer.h"
 #include "nn/init.h"

@@ -227,7 +227,7 @@ void sort_best_first(std::vector<Json>& runs) {
     std::stable_sort(rest, runs.end(), [](const Json& a, const Json& b) { return last_loss(a) < last_loss(b); });
 }
 
-static std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
+std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
     constexpr std::size_t kTokens = 32, kBytes = 4000;
     for (auto sample = run["samples"].rbegin(); sample != run["samples"].rend(); ++sample) {
         const Json prompt = sample->value("prompt", Json("")), text = sample->value("text", Json(""));

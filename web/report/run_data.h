@@ -37,8 +37,11 @@ nlohmann::ordered_json run_page(const std::vector<nlohmann::ordered_json>& runs,
 // last training loss.
 void sort_best_first(std::vector<nlohmann::ordered_json>& runs);
 
-// The heads of a run's model, for show_heads(): {"prompt", "heads"}. "" stands for the beginning of the run's samples,
-// at most 32 tokens; without samples, heads is null. Unknown characters are replaced.
+// The default prompt for a run's heads: the beginning of its samples, at most 32 tokens; "" without samples.
+std::string usual_prompt(const nlohmann::ordered_json& run, const data::Tokenizer& tokenizer, std::size_t context);
+
+// The heads of a run's model, for show_heads(): {"prompt", "heads"}. "" stands for usual_prompt(); without one, heads
+// is null. Unknown characters are replaced.
 nlohmann::ordered_json run_heads(const nlohmann::ordered_json& run, const models::LoadedModel& loaded,
                                  std::string prompt);
 
