@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/program.h"
+#include "engine/autograd/debug/anomaly.h"
 #include "engine/base/clock.h"
 #include "python/bind/bind.h"
 #include "train/loop.h"

@@ -225,7 +225,7 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
         CHECK(messages(fmt::format(R"([{{"role": "assistant", "content": null, "tool_calls": {}}}])", bad)) ==
               "messages[0].tool_calls");
     CHECK(messages(R"([{"content": "a"}])") == "messages[0].role");
-    CHECK(messages(R"([{"role": "user", "content": "a", "weight": 0}])") == "messages[0].weight");
+    CHECK(messages(R"([{"role": "user", "content": "a", "weight": 1}])") == "messages[0].weight");
     CHECK(messages(R"([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}])") ==
           "messages.content.type");
 }

@@ -363,7 +363,7 @@ TEST_CASE("config.json: nanochat and llama with what would change the function a
     for (const std::string type : {"yarn", "longrope", "dynamic"})
         refuses("rope_parameters", {{"rope_type", type}, {"rope_theta", 5e5}, {"factor", 2}},
                 "rope_type '" + type + "' is not supported: default, linear and llama3 are");
-    refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "factor must be above 0, got null");
+    refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "factor must be above 0, got nothing");
     refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", -1}}, "factor must be above 0, got -1");
     refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", 0.5}}, "factor of rotary positions");
     refuses("rope_parameters",
