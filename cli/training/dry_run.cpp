@@ -22,6 +22,14 @@ std::string short_number(double x) {
     return text;
 }
 
+std::string duration(double s) {
+    if (s < 90) return fmt::format("{:.1f} seconds", s);
+    if (s < 5400) return fmt::format("{:.1f} minutes", s / 60);
+    if (s < 2 * 86400) return fmt::format("{:.1f} hours", s / 3600);
+    if (s < 2 * 365 * 86400.0) return fmt::format("{:.1f} days", s / 86400);
+    return fmt::format("{:.0f} years", s / (365 * 86400.0));
+}
+
 struct Vocabulary {
     std::size_t size = 0;
     double tokens = 0;  // in the whole text
@@ -131,8 +139,8 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
                             options.keep_checkpoints + 1));
     row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
                             "checkpoints about {}",
-                            short_time(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),
-                            short_time(all_seconds)));
+                            duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),
+                            duration(all_seconds)));
     return 0;
 }
 

@@ -68,5 +68,5 @@ refuses 'conversion from' <<<'Tensor<double> z = x.value();'
 refuses 'deleted' <<<'Array<double> z = x.value();'
 refuses 'x.value()(0)' <<<'x.value()(0) = 1;'
 refuses 'Sequential<T> takes modules of the same T, and functions' <<<'Generator r; nn::Sequential<float> net(nn::Linear<double>(r, 2, 3));'
-refuses 'Backward' <<<'record("double", x.value(), inputs(x), [](const Array<double>& dy) { (void)dy; });'
+refuses 'record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads)' <<<'record("double", x.value(), inputs(x), [](const Array<double>& dy) { (void)dy; });'
 exit $failed
