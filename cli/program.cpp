@@ -39,7 +39,7 @@ bool set_up_libraries(char** argv) {
     return true;
 }
 
-// INKLING_CPU=avx2: the system's loader chooses the library when a program starts, and is told that the CPU has less.
+// INKLING_CPU=avx2: tells the system's loader, which chooses the library at program start, that the CPU has less.
 bool set_up_cpu() {
     constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
     try {

@@ -1,4 +1,4 @@
-// Reads a JSON object key by key. Every error names the key, what is required, and what is there:
+// Reads a JSON object key by key. Every error names the key, the requirement and the value found:
 //   const JsonObject in(json, "config.json: ");
 //   in.number("dropout", 0, 1).value_or(0)       // BadKey: config.json: dropout must be a number from 0 to 1, got 7
 //   in.refuse_others();                          // the keys that nothing has asked for

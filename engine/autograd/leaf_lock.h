@@ -1,8 +1,8 @@
 // Threads may run backward at the same time through graphs that share leaves, and ask for a leaf's gradient meanwhile:
-// Node::mutex guards a leaf's gradient, and for any node what users ask of it (debug/watch.h) and the function that
-// recomputes its value. All else of an intermediate node belongs to its run. A thread that waits for the mutex must not
-// hold Python's lock, because the other may need it. Hooks of a leaf run while its mutex is held; they may read and
-// zero its gradient.
+// Node::mutex guards a leaf's gradient. For any node it guards the requests of users (debug/watch.h) and the function
+// that recomputes its value. All else of an intermediate node belongs to its run. A thread that waits for the mutex
+// must not hold Python's lock, because the other may need it. Hooks of a leaf run while its mutex is held; they may
+// read and zero its gradient.
 #pragma once
 
 #include <bit>

@@ -27,7 +27,7 @@ constexpr double kEfficiency = 0.4;        // speed of a step, relative to produ
 constexpr double kTokensPerParameter = 2;  // tokens seen per parameter that give the lowest loss in a given time
 // More repetitions, or a larger model, overfit. A text that is seen more than 6 times needs dropout and more weight
 // decay. From 9 times on it needs more dropout, and all of the model's weights decay, less below 30 times.
-constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
+constexpr double kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9, kEpochsWithMostDecay = 30;
 constexpr double kAdapterRate = 1e-3;
 // A run that repeats its text has 40 evaluations, and stops after this many without improvement.

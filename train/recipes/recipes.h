@@ -73,10 +73,11 @@ std::size_t whole_parts(double rows, std::size_t shards);
 // Plans more steps than fit by measurement: a plan that the clock stops costs less than one that ends early.
 inline constexpr double kPlannedTime = 1.1;
 
+inline constexpr double kMaxEpochs = 60, kMinSteps = 400;  // of the text at most; for even the shortest text
 // The number of steps to plan: those that fit, at most `max_epochs` of the text, or `min_steps` of a short one; at
 // least 1.
 std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& options,
-                          double max_epochs = 60, double min_steps = 400);
+                          double max_epochs = kMaxEpochs, double min_steps = kMinSteps);
 
 // `eval_every` etc. as parts of all steps, and how long weights are averaged.
 void fit_intervals(double evaluations, const Choose& choose, TrainOptions& options);

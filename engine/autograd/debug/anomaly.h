@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/check.h"
