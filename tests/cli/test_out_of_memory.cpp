@@ -1,6 +1,9 @@
 // Allocations that fail, each in turn: the program ends with exit code 1 and one line, never by a signal.
 #include <sys/resource.h>
 
+#include <list>
+#include <optional>
+
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 #include "tests/support/http_client.h"
@@ -60,6 +63,35 @@ void check_starved(const Arguments& arguments, const Clean& clean) {
     CHECK(ended > 300);
 }
 
+// A server of which an allocation fails after each SIGUSR1: number `first` from there, then number first + 1, ...
+class StarvedServer {
+  public:
+    explicit StarvedServer(long first, const Arguments& more = {}) {
+        const std::pair<const char*, std::string> variables[] = {
+            {"LD_PRELOAD", kFailAllocation},
+            {"INKLING_FAIL_ALLOCATION", "-" + std::to_string(first - 1)},
+            {"INKLING_FAILED_ALLOCATION", mark_}};
+        for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
+        process.emplace(words("serve --threads 2 --model", tests_path("reference/llama_tiny"), "--port",
+                              std::to_string(port), more));
+        for (const auto& variable : variables) unsetenv(variable.first);
+        wait_for(port, "/health");
+    }
+    void starve() {
+        process->signal(SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until it has it
+    }
+    bool failed() const { return fs::exists(mark_); }
+    void forget() { fs::remove(mark_); }
+
+    const int port = free_port();
+    std::optional<Process> process;
+
+  private:
+    const ScratchFolder folder_;
+    const std::string mark_ = folder_.path("mark");
+};
+
 }  // namespace
 
 TEST_CASE("out of memory: any allocation of a training run may fail", "[cli][slow]") {
@@ -78,48 +110,54 @@ TEST_CASE("out of memory: any allocation may fail while text is written", "[cli]
 
 TEST_CASE("out of memory: a server lives on after an allocation of a request has failed", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
-    const ScratchFolder folder;
-    const std::string mark = folder.path("mark");
     const json asked = GENERATE(
         json{{"model", "plus"}, {"prompt", "aa"}, {"max_tokens", 3}, {"n", 2}, {"temperature", 0}},
         json{{"prompt", {"aa", "a a"}}, {"max_tokens", 3}, {"logprobs", 1}, {"echo", true}, {"temperature", 0}});
     json expected;
     long failed = 0, refused = 0, ended = 0;
     for (bool reached = true; reached;) {
-        const std::pair<const char*, std::string> variables[] = {
-            {"LD_PRELOAD", kFailAllocation},
-            {"INKLING_FAIL_ALLOCATION", "-" + std::to_string(failed)},
-            {"INKLING_FAILED_ALLOCATION", mark}};
-        for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
-        const int port = free_port();
-        Process server(words("serve --threads 2 --model", tests_path("reference/llama_tiny"), "--adapter",
-                             "plus=" + tests_path("reference/adapters/llama"), "--port", std::to_string(port)));
-        for (const auto& variable : variables) unsetenv(variable.first);
-        wait_for(port, "/health");
-        if (expected.is_null()) expected = post(port, "/v1/completions", asked).json()["choices"];
-        for (bool runs = true; reached && runs; fs::remove(mark)) {
-            server.signal(SIGUSR1);
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // until it has it
-            const Answer a = try_ask(port, "POST", "/v1/completions", asked.dump());
+        StarvedServer server(failed + 1, words("--adapter", "plus=" + tests_path("reference/adapters/llama")));
+        if (expected.is_null()) expected = post(server.port, "/v1/completions", asked).json()["choices"];
+        for (bool runs = true; reached && runs; server.forget()) {
+            server.starve();
+            const Answer a = try_ask(server.port, "POST", "/v1/completions", asked.dump());
             INFO("allocation " << failed + 1 << ": " << a.status << " " << a.body);
-            reached = fs::exists(mark);
+            reached = server.failed();
             failed += reached;
             refused += a.status != 200;
             REQUIRE((a.status == 200 || a.status == 500 || a.status == 503 || a.status == 0));
             if (a.status == 200) CHECK(a.json()["choices"] == expected);
             runs = false;
             for (int naps = 0; naps < 100 && !runs; ++naps) {
-                runs = try_ask(port, "GET", "/health").status == 200;
+                runs = try_ask(server.port, "GET", "/health").status == 200;
                 if (!runs) std::this_thread::sleep_for(std::chrono::milliseconds(2));
             }
         }
         if (!reached) break;
         ++ended;  // in a destructor of nlohmann's library, which allocates
-        check_has(ended_with(1, server.wait(20)).err, "inkling: out of memory: ");
+        check_has(ended_with(1, server.process->wait(20)).err, "inkling: out of memory: ");
     }
     CHECK(failed > 300);
     CHECK(refused > 100);
     CHECK(15 * ended < failed);  // if the rows of a step ended it, it would be one in eight
+}
+
+TEST_CASE("out of memory: a server accepts connections after memory for one has run out", "[cli]") {
+    if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
+    StarvedServer server(1);
+    std::list<Wire> open;  // each takes memory that the ones before it have not left behind
+    int failed = 0;
+    for (int n = 1; n <= 12; ++n, server.forget()) {
+        server.starve();
+        open.emplace_back(server.port);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        failed += server.failed();
+        int answers = 0;
+        for (int i = 0; i < 3 && answers == 0; ++i) answers += try_ask(server.port, "GET", "/health").status == 200;
+        INFO("allocation " << n);
+        REQUIRE(answers == 1);
+    }
+    CHECK(failed >= 4);
 }
 
 TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {

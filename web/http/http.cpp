@@ -43,6 +43,10 @@ class HttpServer::Implementation {
                     more = false;
                 } catch (const std::exception&) {  // out of memory for a connection, which is closed
                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    // It may have been thrown between the end of an accept and its handler, which then never runs.
+                    boost::system::error_code ignored;
+                    acceptor_.cancel(ignored);
+                    accepting_ = false;
                 }
             }
         });
@@ -74,6 +78,7 @@ class HttpServer::Implementation {
   private:
     void accept() {
         acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
+            if (error == asio::error::operation_aborted) return;  // cancelled: another accept has begun
             accepting_ = false;
             if (!acceptor_.is_open()) return;
             if (!error) {
@@ -110,7 +115,7 @@ class HttpServer::Implementation {
     tcp::acceptor acceptor_{service_.io};
     asio::steady_timer retry_{service_.io};
     asio::executor_work_guard<asio::io_context::executor_type> work_{service_.io.get_executor()};
-    bool accepting_ = false;  // else the start of it threw
+    bool accepting_ = false;
     std::thread thread_;
 };
 
