@@ -34,4 +34,19 @@ std::vector<double> local_rotary_rates(const Architecture& a) {
     return inkling::rotary_rates(a.rotary_size(), a.local_rope_theta);
 }
 
+template <class T>
+RotaryTables<T> RotaryPositions<T>::tables(std::size_t start, std::size_t rows) {
+    const std::lock_guard lock(mutex_);
+    if (architecture_.positions != Positions::rotary) return {};
+    const std::size_t end = start + rows, have = made_.global.defined() ? made_.global.dim(0) : 0;
+    if (end > have) made_ = {architecture_, 0, std::max(end, std::min(2 * have, architecture_.block_size))};
+    RotaryTables<T> part;
+    part.global = made_.global.sliced(0, start, end);
+    part.local = made_.local.sliced(0, start, end);
+    return part;
+}
+
+template class RotaryPositions<float>;
+template class RotaryPositions<double>;
+
 }  // namespace inkling::models

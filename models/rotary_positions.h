@@ -1,6 +1,7 @@
 // The angles of an Architecture's rotary positions, with its scaling for longer contexts.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "engine/fused/rotary.h"
@@ -29,6 +30,19 @@ struct RotaryTables {
     const ConstArray<T>& of(const Architecture& a, std::size_t layer) const {
         return a.is_local(layer) ? local : global;
     }
+};
+
+// The tables of a model, which grow as texts do: each angle is computed once.
+template <class T>
+class RotaryPositions {
+  public:
+    explicit RotaryPositions(const Architecture& architecture) : architecture_(architecture) {}
+    RotaryTables<T> tables(std::size_t start, std::size_t rows);  // from any thread
+
+  private:
+    const Architecture architecture_;
+    std::mutex mutex_;
+    RotaryTables<T> made_;  // of the first positions
 };
 
 }  // namespace inkling::models

@@ -4,10 +4,10 @@
 //   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
 #pragma once
 
+#include "engine/ops/plain/attention_masks.h"
 #include "models/kv_cache.h"
 #include "models/rotary_positions.h"
 #include "models/transformer_parameters.h"
-#include "nn/attention/scaled_dot_product.h"
 
 namespace inkling::models {
 
@@ -35,24 +35,13 @@ class Transformer : public TransformerParameters<T> {
     Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
                    const Documents& documents = {}) const;  // mean nats a token
 
+    RotaryTables<T> rotary_tables(std::size_t start, std::size_t rows) const { return rotary_->tables(start, rows); }
+
     bool checkpoint_activations = false;  // recompute each layer in backward instead of keeping its activations
 
   private:
-    struct Pass : HiddenOptions<T> {  // with the cosines and sines of rotary positions
-        RotaryTables<T> angles;
-        Array<float> shifted = {};  // of the cache, after this pass
-    };
-    Tensor<T> layer(const Layer& l, Tensor<T> x, const Pass& pass) const;
-    Tensor<T> attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
-    Tensor<T> mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
-    Tensor<T> project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const;
-    Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> shift(const Tensor<T>& share, std::size_t place, const Tensor<T>& x, const Pass& pass) const;
-    Tensor<T> gain(const Tensor<T>& weight) const;
-    Tensor<T> rotate_heads(Tensor<T> heads, const Tensor<T>& weight, std::size_t layer, const Pass& pass) const;
-    Tensor<T> added(Tensor<T> x, const Weights<Tensor<T>>& norm, const Pass& pass) const;
-    Tensor<T> drop(Tensor<T> x, const Pass& pass) const;
-    bool drops() const { return this->training() && config.dropout > 0; }
+    struct Ops;  // of models/decoder.h
+    std::shared_ptr<RotaryPositions<T>> rotary_ = std::make_shared<RotaryPositions<T>>(this->config);
     bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
 };
 

@@ -1,8 +1,12 @@
 #include "models/inference/inference_model.h"
 
+#include <set>
+
 #include "engine/base/float_mode.h"
 #include "engine/base/parallel.h"
 #include "engine/ops.h"
+#include "models/decoder.h"
+#include "models/inference/rows.h"
 
 namespace inkling::models {
 namespace {
@@ -71,13 +75,42 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
                 each(begin + i, std::span<const float>(z.value().data() + i * V, V));
         });
     }
-    std::vector<float> last(x.value().data() + (n - 1) * C, x.value().data() + n * C);
-    round_for(precision(), last.data(), C);
-    parallel_rows(V, C, [&](std::size_t begin, std::size_t end) {
-        std::vector<float> room(low_rank_room());
-        head(begin, end, last.data(), 1, logits.data(), room.data());
+    RowBuffers last(model_, precision(), 1, logits);
+    std::copy_n(x.value().data() + (n - 1) * C, C, last.x.data());
+    run_team(last, max_threads(), [&](Rows& rows) {
+        decoder::logits(rows, config(), model_.parts[Part::head], rows.operand({last.x.data(), C, C, false}));
     });
     cache.advance(n);
+}
+
+void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens,
+                          std::span<float> logits) const {
+    check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
+          "InferenceModel: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
+          config().vocab_size, caches.size(), tokens.size(), logits.size());
+    check(std::set(caches.begin(), caches.end()).size() == caches.size(),
+          "InferenceModel: a cache is for one text of a step, got one twice: copy it for another text");
+    const StandardNumbers numbers;
+    const std::size_t B = caches.size(), C = config().n_embd;
+    std::size_t before = 0;
+    for (std::size_t b = 0; b < B; ++b) {
+        check_room(*caches[b], tokens.subspan(b, 1));
+        before += caches[b]->length();
+    }
+    for (KvCache* const cache : caches) cache->reserve(cache->length() + 1);
+    RowBuffers buffers(model_, precision(), B, logits, caches, tokens);
+    Rows alone(buffers);
+    const Rows::Value first = decoder::embed(alone, model_), x{buffers.x.data(), C, C};
+    if (first.data != x.data) std::copy_n(first.data, B * C, x.data);
+    run_team(buffers, std::min(worthwhile_threads(B, before), max_threads()), [&](Rows& rows) {
+        for (std::size_t i = 0; i < model_.layers.size(); ++i) decoder::layer(rows, config(), model_.layers[i], i, x);
+        const Rows::Value last = decoder::norm(rows, config(), model_.parts[Part::final_norm], x);
+        decoder::logits(rows, config(), model_.parts[Part::head], rows.operand(last));
+    });
+    for (std::size_t b = 0; b < B; ++b) {
+        if (!buffers.shifted.empty()) caches[b]->next_shifted = std::move(buffers.shifted[b]);
+        caches[b]->advance(1);
+    }
 }
 
 }  // namespace inkling::models

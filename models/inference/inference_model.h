@@ -40,19 +40,8 @@ class InferenceModel {
     void step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens, std::span<float> logits) const;
 
   private:
-    struct Step;
     void check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const;
-    void embed(std::int32_t token, std::size_t position, float* x) const;
     Precision precision() const { return type_ == WeightType::bf16 ? Precision::bf16 : Precision::fp32; }
-
-    // For vectors, row by row, as the transformer for tensors: token_rows.cpp. They neither allocate nor throw, for
-    // parallel regions: `room` holds the caller's batch * low_rank_room() numbers.
-    std::size_t low_rank_room() const;
-    void project(const Weights<Tensor<float>>& map, std::size_t begin, std::size_t end, const float* x,
-                 std::size_t batch, float* y, std::size_t y_stride, float* room) const;
-    void head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits, float* room) const;
-    void norm(const Weights<Tensor<float>>& norm, const float* x, std::size_t batch, float* y) const;
-    void rotate_head(float* x, const ConstArray<float>& angles, const Tensor<float>& gain) const;
 
     Transformer<float> model_;
     WeightType type_;
