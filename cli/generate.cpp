@@ -104,7 +104,7 @@ void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer,
         if (!writing.json && !writing.no_prompt) print(prompt);
         if (texts.empty()) {
             if (!begun.finished()) until_signal([&] { begun.prefill(); });
-            for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.another(first + i));
+            for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.fork(first + i));
             for (generate::Sequence& text : texts) batch.push_back(&text);
         }
         print_text(texts[shown], batch, tokenizer, prompt, writing);

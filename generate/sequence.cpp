@@ -105,9 +105,9 @@ void Sequence::begin_turn() {
 void Sequence::append(std::span<const std::int32_t> tokens, std::size_t count) {
     if (generated_ > 0) finish();
     if (finished()) begin_turn();
-    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
     prompt_tokens_ += count;
-    if (!tokens.empty()) fresh_ = false;
+    if (!tokens.empty()) has_logits_ = false;
 }
 
 void Sequence::add(std::span<const std::int32_t> tokens) { append(tokens, tokens.size()); }
@@ -116,9 +116,9 @@ void Sequence::add(std::string_view text) {
     check(tokenizer_, "generate: adding text needs a tokenizer");
     if (!text.empty()) {
         const Prompt prompt =
-            encode_prompt(*tokenizer_, model_->config().block_size, text, text_.empty(), options_.special_tokens);
+            encode_prompt(*tokenizer_, model_->config().block_size, text, tokens_.empty(), options_.special_tokens);
         append(prompt.ids, prompt.tokens);
-    } else if (text_.empty() || finish_reason_ == FinishReason::end_of_text) {
+    } else if (tokens_.empty() || finish_reason_ == FinishReason::end_of_text) {
         append(beginning(*tokenizer_, model_->config()), 0);
     } else {
         append({}, 0);
@@ -139,9 +139,9 @@ void Sequence::prefill() {
 // All but the last token are read; in a new window, or of much to read, that one, too, and the answer is true: there
 // are logits.
 bool Sequence::prefill_window() {
-    check(!text_.empty(), "generate: a prompt of at least one token is required");
-    if (fresh_) return true;
-    const std::size_t T = model_->config().block_size, n = text_.size();
+    check(!tokens_.empty(), "generate: a prompt of at least one token is required");
+    if (has_logits_) return true;
+    const std::size_t T = model_->config().block_size, n = tokens_.size();
     if (n - begin_ > T) {
         const std::size_t half = std::max<std::size_t>(1, T / 2);
         const std::size_t shift = options_.context_shift ? options_.context_shift : half;
@@ -156,7 +156,7 @@ bool Sequence::prefill_window() {
     const bool logprobs = options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.size() + 1 < n;
     std::vector<TokenLogprobs> known;  // kept once all of `rest` is processed
     const auto predict = [&](std::size_t token, std::span<const float> row) {
-        if (token < n) known[token - 1] = token_logprobs(row, text_[token], *options_.logprobs);
+        if (token < n) known[token - 1] = token_logprobs(row, tokens_[token], *options_.logprobs);
     };
     if (logprobs) {
         check(options_.logprobs && begin_ == 0 && (held == 0 || held == prompt_logprobs_.size() + 1),
@@ -178,13 +178,13 @@ bool Sequence::prefill_window() {
     } else {
         model_->prefill(cache_, rest, logits_);
     }
-    return fresh_ = true;
+    return has_logits_ = true;
 }
 
 void Sequence::sample_next() {
     const double uniform = random_uniform({options_.seed, options_.sample}, sampled_);
     const std::size_t V = tokenizer_ ? std::min(tokenizer_->vocab_size(), logits_.size()) : logits_.size();
-    const std::int32_t token = sampler_.sample(std::span(logits_).first(V), uniform, text_, generated_);
+    const std::int32_t token = sampler_.sample(std::span(logits_).first(V), uniform, tokens_, generated_);
     const auto is_in = [&](const std::vector<std::int32_t>& ends) {
         return std::count(ends.begin(), ends.end(), token);
     };
@@ -193,12 +193,12 @@ void Sequence::sample_next() {
         if (options_.logprobs) end_logprobs_ = token_logprobs(logits_, token, *options_.logprobs);
         return finish(FinishReason::end_of_text);
     }
-    text_.push_back(token);
-    fresh_ = false;
+    tokens_.push_back(token);
+    has_logits_ = false;
     ++sampled_;
     ++generated_;
     if (options_.logprobs) logprobs_.push_back(token_logprobs(logits_, token, *options_.logprobs));
-    if (tokenizer_) certain_ += stop_.push(characters_.push(text_of(token)));
+    if (tokenizer_) pending_text_ += stop_.push(characters_.push(decode_token(token)));
     if (stop_.found()) {
         finish(FinishReason::stop);
     } else if (generated_ >= options_.max_tokens) {
@@ -207,16 +207,17 @@ void Sequence::sample_next() {
 }
 
 // A token after nothing but marks begins the text.
-std::string Sequence::text_of(std::int32_t token) const {
+std::string Sequence::decode_token(std::int32_t token) const {
     const std::span ids(&token, 1);
-    const bool begins = generated_ == 1 && prompt_tokens_ == 0 && text_.size() == 1 + tokenizer_->marks_before().size();
+    const bool begins =
+        generated_ == 1 && prompt_tokens_ == 0 && tokens_.size() == 1 + tokenizer_->marks_before().size();
     return begins ? tokenizer_->decode(ids) : tokenizer_->decode_more(ids);
 }
 
 void Sequence::finish(FinishReason reason) {
     if (finished()) return;
     finish_reason_ = reason;
-    certain_ += stop_.push(characters_.finish()) + stop_.finish();
+    pending_text_ += stop_.push(characters_.finish()) + stop_.finish();
 }
 
 std::string Sequence::next() {
@@ -231,9 +232,9 @@ std::string Sequence::write() {
     return text;
 }
 
-std::string Sequence::take() { return std::exchange(certain_, ""); }
+std::string Sequence::take() { return std::exchange(pending_text_, ""); }
 
-Sequence Sequence::another(std::uint64_t sample) const {
+Sequence Sequence::fork(std::uint64_t sample) const {
     Sequence copy = *this;
     copy.options_.sample = sample;
     return copy;
@@ -248,13 +249,13 @@ void step(std::span<Sequence* const> sequences) {
         if (w->failed_) std::rethrow_exception(w->failed_);
         if (w->finished()) continue;
         check(std::find(running.begin(), running.end(), w) == running.end(),
-              "generate: a text takes part in a step once: use another() for a second one");
+              "generate: a text takes part in a step once: use fork() for a second one");
         running.push_back(w);
         if (w->prefill_window()) continue;
         check(w->model_ == running[0]->model_, "generate: texts of one model are required");
         stepping.push_back(w);
         caches.push_back(&w->cache_);
-        tokens.push_back(w->text_.back());
+        tokens.push_back(w->tokens_.back());
         w->logits_.resize(w->model_->config().vocab_size);  // now: nothing may fail after the model's step
     }
     if (!stepping.empty()) {
@@ -265,7 +266,7 @@ void step(std::span<Sequence* const> sequences) {
         model.step(caches, tokens, logits);
         for (std::size_t b = 0; b < stepping.size(); ++b) {
             std::copy_n(logits.begin() + static_cast<std::ptrdiff_t>(b * V), V, stepping[b]->logits_.begin());
-            stepping[b]->fresh_ = true;
+            stepping[b]->has_logits_ = true;
         }
     }
     const double now = seconds_now();

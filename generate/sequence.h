@@ -62,9 +62,9 @@ class Sequence {
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 
-    void limit(std::size_t max_tokens);            // changes the option, before the first token
-    void prefill();                                // processes the prompt now, so that another() need not
-    Sequence another(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
+    void limit(std::size_t max_tokens);         // changes the option, before the first token
+    void prefill();                             // processes the prompt now, so that fork() need not
+    Sequence fork(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
 
     std::string next();   // step(), then take(); throws as step()
     std::string write();  // next(), until it is finished
@@ -74,7 +74,7 @@ class Sequence {
     const std::shared_ptr<const models::InferenceModel>& model() const { return model_; }
     bool finished() const { return finish_reason_ != FinishReason::none; }
     FinishReason finish_reason() const { return finish_reason_; }
-    std::span<const std::int32_t> tokens() const { return text_; }  // all: added and generated
+    std::span<const std::int32_t> tokens() const { return tokens_; }  // all: added and generated
 
     // Of this turn.
     std::span<const std::int32_t> generated() const { return tokens().last(generated_); }
@@ -87,31 +87,31 @@ class Sequence {
     double seconds() const { return seconds_; }                // from the first token to the last
 
   private:
-    Sequence(const Sequence&) = default;  // for another()
+    Sequence(const Sequence&) = default;  // for fork()
     friend void step(std::span<Sequence* const> sequences);
 
     void begin_turn();
     void append(std::span<const std::int32_t> tokens, std::size_t count);
     bool prefill_window();
     void sample_next();
-    std::string text_of(std::int32_t token) const;
+    std::string decode_token(std::int32_t token) const;
 
     std::shared_ptr<const models::InferenceModel> model_;
     const data::Tokenizer* tokenizer_;
     GenerateOptions options_;
-    std::vector<std::int32_t> text_;
+    std::vector<std::int32_t> tokens_;
     std::size_t begin_ = 0;  // of the window that the model sees
     models::KvCache cache_;  // of the processed tokens of the window
     Sampler sampler_;
     std::vector<float> logits_;
-    bool fresh_ = false;       // the logits are those after the last token
+    bool has_logits_ = false;  // the logits are those after the last token
     std::size_t sampled_ = 0;  // tokens, in all turns
 
     std::size_t prompt_tokens_ = 0, generated_ = 0;
     double prompt_seconds_ = 0, seconds_ = 0;
     Utf8Stream characters_;  // a token may end inside a character
     StopTexts stop_;
-    std::string certain_;  // not yet taken
+    std::string pending_text_;  // not yet taken
     std::vector<TokenLogprobs> logprobs_, prompt_logprobs_;
     std::optional<TokenLogprobs> end_logprobs_;
     FinishReason finish_reason_ = FinishReason::none;

@@ -393,14 +393,14 @@ TEST_CASE("sequence: another sample of the same text equals one made from the st
     Sequence begun = started(&tokenizer, writing(1, 30), "abcdefg");
     begun.prefill();
     for (const std::uint64_t sample : {0, 3, 1}) {
-        Sequence direct = started(&tokenizer, writing(1, 30, 1, sample), "abcdefg"), copy = begun.another(sample);
+        Sequence direct = started(&tokenizer, writing(1, 30, 1, sample), "abcdefg"), copy = begun.fork(sample);
         CHECK(copy.prompt_tokens() == 7);
         const std::string text = direct.write();
         CHECK(copy.write() == text);
-        Sequence half = begun.another(sample);  // of a text that has begun
+        Sequence half = begun.fork(sample);  // of a text that has begun
         std::string first;
         for (int i = 0; i < 12; ++i) first += half.next();
-        Sequence other = half.another(sample);
+        Sequence other = half.fork(sample);
         CHECK(first + other.write() == text);
         CHECK(first + half.write() == text);
     }

@@ -51,7 +51,7 @@ bool TextStream::failed() {
 
 void TextStream::Job::read() {
     prompt.prefill();
-    for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.another(i)});
+    for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.fork(i)});
 }
 
 void TextStream::Job::publish() {
