@@ -1,6 +1,12 @@
-// What a decoder of any Architecture computes, written once for two sets of operations: on tensors, with gradients
-// (models/transformer.cpp), and on rows, the next token of each of several texts (models/inference/rows.h). Both are a
-// class Ops with the same functions on its Value, which holds a vector for each token; weights are Weights<Tensor<T>>.
+// What a decoder of any Architecture computes, written once for two classes of operations: on tensors, with gradients
+// (Transformer::Ops), and on rows, the next token of each of several texts (models/inference/rows.h). Each has
+//   Value, a vector for each token; LayerWeights
+//   embed(table) add_positions(x, table) scale(x, factor) norm(kind, weights, x) token_shift(share, cache_row, x)
+//   drop(x) project(part, weights, x)          // a linear layer, with its low-rank adapter thirds(qkv)
+//   attend(layer_weights, layer, q, k, v, scale, window) activate(kind, x) multiply(x, y) softcap(x, cap)
+//   matmul_input(x)                    // x as the next product reads it: rounded to --precision, complete on all
+//   threads add(x, y)                          // x + y, complete
+// An operation may overwrite its first Value: use only the result. attend() returns a matmul_input().
 //   x = embed(ops, model);
 //   x = layer(ops, model.layers[i], i, x);                                // for each layer i
 //   z = logits(ops, config, model.head(), norm(ops, config, model.parts[Part::final_norm], x));
@@ -15,13 +21,13 @@
 
 namespace inkling::models::decoder {
 
-// Places of rows in a cache that the next token gets a share of (KvCache::shifted).
-constexpr std::size_t kEmbeddingPlace = 0;
-constexpr std::size_t attention_place(std::size_t layer) { return 1 + 2 * layer; }
-constexpr std::size_t mlp_place(std::size_t layer) { return 2 + 2 * layer; }
+// Rows of KvCache::shifted, which the next token gets a share of.
+constexpr std::size_t kEmbeddingRow = 0;
+constexpr std::size_t attention_row(std::size_t layer) { return 1 + 2 * layer; }
+constexpr std::size_t mlp_row(std::size_t layer) { return 2 + 2 * layer; }
 
 template <class Ops>
-auto norm(Ops& ops, const Architecture& a, const typename Ops::Map& weights, const typename Ops::Value& x) {
+auto norm(Ops& ops, const Architecture& a, const typename Ops::LayerWeights& weights, const typename Ops::Value& x) {
     return ops.norm(a.norm, weights, x);
 }
 
@@ -33,13 +39,13 @@ auto embed(Ops& ops, const Model& m) {
     if (a.embedding_norm) x = norm(ops, a, {}, x);
     if (a.scaled_embedding) x = ops.scale(x, std::sqrt(static_cast<double>(a.n_embd)));
     if (a.positions == Positions::learned) x = ops.add_positions(x, m.parts[Part::position_table].weight);
-    if (a.token_shift) x = ops.shift(m.parts[Part::token_shift].weight, kEmbeddingPlace, x);
+    if (a.token_shift) x = ops.token_shift(m.parts[Part::token_shift].weight, kEmbeddingRow, x);
     return ops.drop(x);
 }
 
-// A head's queries or keys, at their positions: norm(x) and rotate(x) in the family's order.
+// A head's queries or keys: norm(x) and rotate(x) in the family's order.
 template <class X, class Norm, class Rotate>
-X at_positions(const Architecture& a, X x, const Norm& norm, const Rotate& rotate) {
+X qk_norm_and_rope(const Architecture& a, X x, const Norm& norm, const Rotate& rotate) {
     if (a.head_norm == HeadNorm::before_rotary) x = norm(x);
     if (a.positions == Positions::rotary) x = rotate(x);
     if (a.head_norm == HeadNorm::after_rotary) x = norm(x);
@@ -70,34 +76,33 @@ auto mlp(Ops& ops, const Architecture& a, const Layer& l, const typename Ops::Va
     const auto project = [&](Part part) { return ops.project(part, l[part], x); };
     typename Ops::Value h = ops.activate(a.activation, project(a.gated ? Part::gate : Part::up));
     if (a.gated) h = ops.multiply(std::move(h), project(Part::up));
-    return ops.project(Part::down, l[Part::down], ops.operand(h));
+    return ops.project(Part::down, l[Part::down], ops.matmul_input(h));
 }
 
-// x + attention(norm(x)), then + mlp(norm(of that)), or of x itself.
+// x += attention(norm(x)), then x += mlp(norm(x)); with parallel_residual both read the old x.
 template <class Ops, class Layer>
 auto layer(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, typename Ops::Value x) {
     using Value = typename Ops::Value;
     const Region region("layer", i);
-    const auto input = [&](Part norm_part, Part shift, std::size_t place) {
-        Value y = norm(ops, a, l[norm_part], x);
-        if (a.token_shift) y = ops.shift(l[shift].weight, place, y);
-        return ops.operand(y);
+    const auto input = [&](const Value& from, Part norm_part, Part share, std::size_t cache_row) {
+        Value y = norm(ops, a, l[norm_part], from);
+        if (a.token_shift) y = ops.token_shift(l[share].weight, cache_row, y);
+        return ops.matmul_input(y);
     };
-    const auto mlp_input = [&] { return input(Part::mlp_norm, Part::mlp_shift, mlp_place(i)); };
-    const auto add = [&](Value y, Part norm_part) {
+    const auto mlp_input = [&](const Value& from) { return input(from, Part::mlp_norm, Part::mlp_shift, mlp_row(i)); };
+    const auto add = [&](const Value& to, Value y, Part norm_part) {
         if (a.part_norms) y = norm(ops, a, l[norm_part], y);
-        x = ops.add(x, ops.drop(std::move(y)));
+        return ops.add(to, ops.drop(std::move(y)));
     };
-    const Value in = input(Part::attention_norm, Part::attention_shift, attention_place(i));
-    const Value side = a.parallel_residual ? mlp_input() : Value();
-    add(attention(ops, a, l, i, in), Part::attention_output_norm);
-    add(mlp(ops, a, l, a.parallel_residual ? side : mlp_input()), Part::mlp_output_norm);
-    return x;
+    const Value in = input(x, Part::attention_norm, Part::attention_shift, attention_row(i));
+    const Value side = a.parallel_residual ? mlp_input(x) : Value();
+    x = add(x, attention(ops, a, l, i, in), Part::attention_output_norm);
+    return add(x, mlp(ops, a, l, a.parallel_residual ? side : mlp_input(x)), Part::mlp_output_norm);
 }
 
 // (..., C), behind the last norm -> (..., V).
 template <class Ops>
-auto logits(Ops& ops, const Architecture& a, const typename Ops::Map& head, const typename Ops::Value& x) {
+auto logits(Ops& ops, const Architecture& a, const typename Ops::LayerWeights& head, const typename Ops::Value& x) {
     const typename Ops::Value z = ops.project(Part::head, head, x);
     return a.softcap > 0 ? ops.softcap(z, a.softcap) : z;
 }

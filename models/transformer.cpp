@@ -14,7 +14,7 @@ namespace inkling::models {
 template <class T>
 struct Transformer<T>::Ops : HiddenOptions<T> {
     using Value = Tensor<T>;
-    using Map = Weights<Tensor<T>>;
+    using LayerWeights = Weights<Tensor<T>>;
 
     const Transformer& model;
     IdArray ids = {};
@@ -25,8 +25,8 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     Ops(const Transformer& m, const HiddenOptions<T>& options) : HiddenOptions<T>(options), model(m) {}
 
     bool drops() const { return model.training() && config.dropout > 0; }
-    // A text in a cache is computed as token by token (inference/rows.cpp): of --precision bf16, products with the
-    // layers' own weights alone are in bfloat16.
+    // With a cache, as in a token step (inference/rows.h), only linear layers round to bfloat16; products of attention
+    // and of low-rank adapters stay float32.
     Precision inner_precision() const { return this->cache ? Precision::fp32 : product_precision(); }
 
     Tensor<T> embed(const Tensor<T>& table) const { return embedding(ids, table); }
@@ -37,24 +37,24 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
         return add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, start, start + x.dim(1)));
     }
 
-    Tensor<T> norm(NormKind kind, const Map& w, const Tensor<T>& x) const {
+    Tensor<T> norm(NormKind kind, const LayerWeights& w, const Tensor<T>& x) const {
         if (kind == NormKind::rms) return rms_norm(x, gain(w.weight), config.norm_epsilon);
         return layer_norm(x, gain(w.weight), w.bias, config.norm_epsilon);
     }
     Tensor<T> gain(const Tensor<T>& weight) const { return config.norm_gain_plus_one ? affine(weight, 1, 1) : weight; }
 
     // x with a share of each row's predecessor, which for the first row is in the cache.
-    Tensor<T> shift(const Tensor<T>& share, std::size_t place, const Tensor<T>& x) {
+    Tensor<T> token_shift(const Tensor<T>& share, std::size_t cache_row, const Tensor<T>& x) {
         if constexpr (std::is_same_v<T, float>) {
             if (this->cache) {
                 const std::size_t n = x.dim(1), C = x.dim(2);
-                Array<float> row = shifted.sliced(0, place, place + 1);
+                Array<float> row = shifted.sliced(0, cache_row, cache_row + 1);
                 const Tensor<float> all = concatenate({Tensor<float>(row.reshaped({1, 1, C})), x}, 1);
                 copy_into(row, x.value().sliced(1, n - 1, n).reshaped({1, C}));
-                return slice(token_shift(all, share), 1, 1, n + 1);
+                return slice(inkling::token_shift(all, share), 1, 1, n + 1);
             }
         }
-        return token_shift(x, share, this->documents.positions);
+        return inkling::token_shift(x, share, this->documents.positions);
     }
 
     Tensor<T> drop(Tensor<T> x) const {
@@ -62,7 +62,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     }
 
     // A linear layer, with its low-rank adapter where it has one.
-    Tensor<T> project(Part, const Map& map, const Tensor<T>& x) const {
+    Tensor<T> project(Part, const LayerWeights& map, const Tensor<T>& x) const {
         Tensor<T> y = multiplied(map, x);
         if (!map.lora_a.defined()) return y;
         const WithPrecision precision(inner_precision());
@@ -70,7 +70,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
         const Tensor<T> in = model.adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
         return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale(map));
     }
-    Tensor<T> multiplied(const Map& map, const Tensor<T>& x) const {
+    Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
         constexpr std::size_t kFewTokens = 12;  // of a prompt: reading each weight once, as it is stored, is fastest
         if constexpr (std::is_same_v<T, float>) {
             if (this->cache && x.dim(1) <= kFewTokens) return linear_by_row(x, map.weight, map.bias);
@@ -82,14 +82,14 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
 
     Tensor<T> attend(const Layer& l, std::size_t layer, const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                      double scale, std::size_t window) const {
-        const auto at_positions = [&](const Tensor<T>& x, std::size_t n, Part norm_part) {
-            return decoder::at_positions(
+        const auto qk_norm_and_rope = [&](const Tensor<T>& x, std::size_t n, Part norm_part) {
+            return decoder::qk_norm_and_rope(
                 config, nn::split_heads(x, n),
                 [&](const Tensor<T>& h) { return rms_norm(h, gain(l[norm_part].weight), config.norm_epsilon); },
                 [&](const Tensor<T>& h) { return rotate(h, angles.of(config, layer), this->documents.positions); });
         };
-        const Tensor<T> queries = at_positions(q, config.n_head, Part::query_norm);
-        Tensor<T> keys = at_positions(k, config.kv_heads(), Part::key_norm);
+        const Tensor<T> queries = qk_norm_and_rope(q, config.n_head, Part::query_norm);
+        Tensor<T> keys = qk_norm_and_rope(k, config.kv_heads(), Part::key_norm);
         Tensor<T> values = nn::split_heads(v, config.kv_heads());
         if (this->cache) std::tie(keys, values) = this->cache->append(layer, keys, values);
         AttentionOptions options{.scale = scale, .causal = true, .documents = this->documents};
@@ -108,7 +108,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     Tensor<T> scale(const Tensor<T>& x, double factor) const { return inkling::scale(x, factor); }
     Tensor<T> softcap(Tensor<T> x, double cap) const { return inkling::softcap(std::move(x), cap); }
     Tensor<T> activate(Activation activation, Tensor<T> x) const { return models::activate(activation, std::move(x)); }
-    Tensor<T> operand(const Tensor<T>& x) const { return x; }
+    Tensor<T> matmul_input(const Tensor<T>& x) const { return x; }
 };
 
 template <class T>

@@ -78,7 +78,8 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
     RowBuffers last(model_, precision(), 1, logits);
     std::copy_n(x.value().data() + (n - 1) * C, C, last.x.data());
     run_team(last, max_threads(), [&](Rows& rows) {
-        decoder::logits(rows, config(), model_.parts[Part::head], rows.operand({last.x.data(), C, C, false}));
+        decoder::logits(rows, config(), model_.parts[Part::head],
+                        rows.matmul_input({last.x.data(), C, C, Rows::Held::columns}));
     });
     cache.advance(n);
 }
@@ -105,7 +106,7 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
     run_team(buffers, std::min(worthwhile_threads(B, before), max_threads()), [&](Rows& rows) {
         for (std::size_t i = 0; i < model_.layers.size(); ++i) decoder::layer(rows, config(), model_.layers[i], i, x);
         const Rows::Value last = decoder::norm(rows, config(), model_.parts[Part::final_norm], x);
-        decoder::logits(rows, config(), model_.parts[Part::head], rows.operand(last));
+        decoder::logits(rows, config(), model_.parts[Part::head], rows.matmul_input(last));
     });
     for (std::size_t b = 0; b < B; ++b) {
         if (!buffers.shifted.empty()) caches[b]->next_shifted = std::move(buffers.shifted[b]);

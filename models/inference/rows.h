@@ -63,12 +63,17 @@ struct RowBuffers {
 
 class Rows {
   public:
+    enum class Held {
+        shared,   // complete, for all threads to read
+        columns,  // each thread has computed its columns: share(width)
+        own,      // complete, in memory of this thread
+    };
     struct Value {
         float* data = nullptr;
         std::size_t width = 0, stride = 0;  // of a text's row, and to the next text's
-        bool whole = true;                  // else each thread has its part of the columns: share(width)
+        Held held = Held::shared;
     };
-    using Map = Weights<Tensor<float>>;
+    using LayerWeights = Weights<Tensor<float>>;
     using Layer = Transformer<float>::Layer;
 
     // Takes all memory that the operations need, so that they neither allocate nor throw.
@@ -100,38 +105,35 @@ class Rows {
         return x;
     }
 
-    Value norm(NormKind kind, const Map& weights, const Value& x) {  // for this thread alone
-        if (!x.whole) wait();                                        // a row's mean is of all of it
+    Value norm(NormKind kind, const LayerWeights& weights, const Value& x) {
+        if (x.held == Held::columns) wait();  // a row's mean is of all of it
         const std::size_t C = x.width;
         float* const y = own_[next_own_].data();
         next_own_ = (next_own_ + 1) % own_.size();
         for (std::size_t b = 0; b < B_; ++b) norm_row(kind, C, weights, x.data + b * x.stride, y + b * C);
-        return {y, C, C};
+        return {y, C, C, Held::own};
     }
 
-    Value shift(const Tensor<float>& share, std::size_t place, const Value& x) {
+    Value token_shift(const Tensor<float>& share, std::size_t cache_row, const Value& x) {
         for (std::size_t b = 0; b < B_; ++b) {
             float* const row = x.data + b * x.stride;
             if (thread_ == 0)
-                std::copy_n(row, x.width, all_.shifted[b].data() + place * x.width);  // for the next token
-            add_product_row(x.width, row, all_.caches[b]->shifted.data() + place * x.width, share.value().data());
+                std::copy_n(row, x.width, all_.shifted[b].data() + cache_row * x.width);  // for the next token
+            add_product_row(x.width, row, all_.caches[b]->shifted.data() + cache_row * x.width, share.value().data());
         }
         return x;
     }
 
-    Value operand(Value x) {  // rounded for products, and whole
-        if (x.whole) {
-            round_for(all_.precision, x.data, B_ * x.width);
-            return x;
-        }
+    Value matmul_input(Value x) {
         each_part(x, [&](std::size_t n, float* row, std::size_t) { round_for(all_.precision, row, n); });
+        if (x.held == Held::own) return x;
         wait();
-        x.whole = true;
+        x.held = Held::shared;
         return x;
     }
 
     // y = W x + bias + s B A x, for this thread's rows of W and B; each thread computes A x, which is small.
-    Value project(Part part, const Map& map, const Value& x) {
+    Value project(Part part, const LayerWeights& map, const Value& x) {
         const std::size_t out = map.weight.dim(0);
         const Value y = place_of(part, out);
         share(out, [&](std::size_t begin, std::size_t end) {
@@ -151,12 +153,12 @@ class Rows {
 
     std::array<Value, 3> thirds(const Value& qkv) const {
         const std::size_t n = qkv.width / 3;
-        const auto third = [&](std::size_t i) { return Value{qkv.data + i * n, n, qkv.stride, false}; };
+        const auto third = [&](std::size_t i) { return Value{qkv.data + i * n, n, qkv.stride, Held::columns}; };
         return {third(0), third(1), third(2)};
     }
 
     Value attend(const Layer& l, std::size_t layer, const Value& q, const Value& k, const Value& v, double scale,
-                 std::size_t window);  // an operand
+                 std::size_t window);  // a matmul_input()
 
     Value activate(Activation activation, const Value& x) {
         return each_part(x, [&](std::size_t n, float* row, std::size_t) { models::activate(activation, n, row); });
@@ -186,12 +188,13 @@ class Rows {
         const std::size_t begin = n * thread_ / threads_, end = n * (thread_ + 1) / threads_;
         if (begin < end) body(begin, end);
     }
-    // For this thread's part of each text's row, body(n, row, text).
+    // For this thread's part of each text's row, or all of it in its own memory, body(n, row, text).
     template <class Body>
     Value each_part(const Value& x, const Body& body) const {
-        share(x.width, [&](std::size_t begin, std::size_t end) {
+        const auto rows = [&](std::size_t begin, std::size_t end) {
             for (std::size_t b = 0; b < B_; ++b) body(end - begin, x.data + b * x.stride + begin, b);
-        });
+        };
+        x.held == Held::own ? rows(0, x.width) : share(x.width, rows);
         return x;
     }
     template <class F, class... Others>
@@ -202,7 +205,7 @@ class Rows {
     }
     template <class Units, class Body>
     void share_heads(const Units& units, const Body& body) const;
-    void norm_row(NormKind kind, std::size_t n, const Map& w, const float* x, float* y) const {
+    void norm_row(NormKind kind, std::size_t n, const LayerWeights& w, const float* x, float* y) const {
         const auto epsilon = static_cast<float>(config_.norm_epsilon);
         normalize_row(n, x, row_moments(n, x, kind == NormKind::layer, epsilon), w.weight.value().data(),
                       w.bias.value().data(), y);
@@ -212,19 +215,19 @@ class Rows {
         switch (part) {
             case Part::query:
             case Part::query_key_value:
-                return {all_.qkv.data(), width, all_.qkv_width, false};
+                return {all_.qkv.data(), width, all_.qkv_width, Held::columns};
             case Part::key:
-                return {all_.qkv.data() + all_.q_width, width, all_.qkv_width, false};
+                return {all_.qkv.data() + all_.q_width, width, all_.qkv_width, Held::columns};
             case Part::value:
-                return {all_.qkv.data() + all_.qkv_width - width, width, all_.qkv_width, false};
+                return {all_.qkv.data() + all_.qkv_width - width, width, all_.qkv_width, Held::columns};
             case Part::gate:
-                return {all_.gate.data(), width, width, false};
+                return {all_.gate.data(), width, width, Held::columns};
             case Part::up:
-                return {all_.up.data(), width, width, false};
+                return {all_.up.data(), width, width, Held::columns};
             case Part::head:
-                return {all_.logits.data(), width, width, false};
+                return {all_.logits.data(), width, width, Held::columns};
             default:
-                return {all_.projected.data(), width, width, false};
+                return {all_.projected.data(), width, width, Held::columns};
         }
     }
     static void wait(){
