@@ -48,7 +48,7 @@ constexpr std::size_t kTokens = 200'000;  // in the text
 
 // Several processes share the preset's batch.
 nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads,
-                             distributed::Processes* processes) {
+                             distributed::Processes& processes) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
     if (!args.arch.empty() && args.arch != p.arch) p.arch = args.arch, p.n_kv_head = p.n_inner = 0, p.tied_head = false;
@@ -56,7 +56,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
-    options.shards = args.shards ? args.shards : count_of(processes);
+    options.shards = args.shards ? args.shards : processes.count;
     if (options.batch_size % options.shards != 0)
         throw Usage(
             fmt::format("--batch must be a multiple of --shards, got {} and {}", options.batch_size, options.shards));
@@ -82,7 +82,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     std::vector<double> times;
     double total = 0;
     std::size_t step = 0;
-    const auto goes_on = [&] { return of_first(processes, step < 5 || (total < args.seconds && step < 100000)); };
+    const auto goes_on = [&] { return processes.of_first(step < 5 || (total < args.seconds && step < 100000)); };
     for (; goes_on(); ++step) {
         const double start = seconds_now();
         training.run(step);
@@ -112,14 +112,14 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
                                      {"gflops", rounded(flops / median / 1e9, 0.1)},
                                      {"peak_rss_mb", usage.ru_maxrss / 1024},
                                      {"profile", table}};
-    if (options.shards > 1) result.update({{"shards", options.shards}, {"processes", count_of(processes)}});
+    if (options.shards > 1) result.update({{"shards", options.shards}, {"processes", processes.count}});
     return result;
 }
 
 int run_bench(const BenchArguments& args) {
     if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
-    distributed::Processes* const processes = distributed::start_processes();
-    if (processes && args.profile) throw Usage("--profile is for one process: start it without mpirun");
+    distributed::Processes& processes = distributed::start_processes();
+    if (processes.count > 1 && args.profile) throw Usage("--profile is for one process: start it without mpirun");
     const std::size_t threads = set_threads_of(processes, args.threads);
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
@@ -127,7 +127,7 @@ int run_bench(const BenchArguments& args) {
     }
     for (const auto& name : args.presets) {
         auto r = bench(name, kPresets.at(name), args, threads, processes);
-        if (processes && !processes->first()) continue;
+        if (!processes.first()) continue;
         const std::string table = r["profile"];
         if (table.empty() || !args.json) r.erase("profile");
         print(args.json

@@ -86,7 +86,7 @@ std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
 
 int fail(int code, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    if (distributed::Processes* const all = distributed::processes()) all->fail(message, code);
+    distributed::processes().fail(message, code);
     if (distributed::launched_rank() > 0) {  // only the first process of mpirun reports it
         sleep(1);
         return code;

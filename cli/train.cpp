@@ -91,12 +91,7 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
 }
 
 // The signal that one of the processes got; 0 if none.
-int signal_of_any(distributed::Processes* processes, int own) {
-    int any = own;
-    if (processes)
-        for (const int each : processes->gather_all(own)) any = std::max(any, each);
-    return any;
-}
+int signal_of_any(int own) { return std::ranges::max(distributed::processes().gather_all(own)); }
 
 // Binds before any long work, so that an error such as a used port shows at once.
 std::unique_ptr<web::LiveRun> bind(const TrainArguments& args) {
@@ -119,17 +114,16 @@ std::unique_ptr<web::LiveRun> bind(const TrainArguments& args) {
 }
 
 // Trains in the processes other than the first. Returns an exit code, as train_model() does.
-int follow(train::TrainingLoop& loop, distributed::Processes& processes) {
+int follow(train::TrainingLoop& loop) {
     const std::atomic<int>& signal = catch_signals();
-    train::CheckpointPart part;
-    loop.run({&part}, [&signal] { return signal != 0; });
-    const int stopped_by = signal_of_any(&processes, signal);
+    loop.run({}, [&signal] { return signal != 0; });
+    const int stopped_by = signal_of_any(signal);
     return stopped_by != 0 ? 128 + stopped_by : 0;
 }
 
-int train_model(const TrainArguments& args, const TrainCaller& caller, distributed::Processes* const processes) {
+int train_model(const TrainArguments& args, const TrainCaller& caller, distributed::Processes& processes) {
     const double start = seconds_now();
-    const bool first = !processes || processes->first();
+    const bool first = processes.first(), several = processes.count > 1;
     std::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its progress
     Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows either
     if (!args.dry_run && args.has("processes"))
@@ -141,7 +135,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const train::Resume resume = train::find_resume(given);
     train::RunSettings settings = train::resolve(std::move(given), resume);
     TrainOptions& options = settings.options;
-    if (processes) check_same_start(*processes, settings, resume);
+    if (several) check_same_start(processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
     if (!args.dry_run && first) check_place(options, resume);
     const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args);
@@ -150,20 +144,20 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
     const bool built_in = options.data.empty();
     train::PreparedRun run;
-    const bool broadcasts = processes && args.broadcast_data && !built_in;
+    const bool broadcasts = several && args.broadcast_data && !built_in;
     if (first || !broadcasts)
         run.corpus = caller.text ? caller.text->corpus
                      : built_in  ? data::stories_corpus()
                                  : data::read_corpus(options.data, options.text);
     if (caller.text) run.datasets = &caller.text->datasets;
-    if (broadcasts) broadcast(*processes, run.corpus);
-    if (processes && !broadcasts) check_same_text(*processes, run.corpus);
+    if (broadcasts) broadcast(processes, run.corpus);
+    if (several && !broadcasts) check_same_text(processes, run.corpus);
     for (const std::string& note : run.corpus.notes()) report.note(note);
     const bool stays = !resume.candidates.empty() && fs::exists(options.out) &&
                        fs::equivalent(resume.candidates[0].parent_path(), options.out);
     if (first && !args.dry_run && !stays) check_inputs(options, args.config, !resume.candidates.empty(), run.corpus);
 
-    if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
+    if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
     train::prepare(settings, resume, report, run);
     for (const std::string& prompt : options.sample_prompt) {  // report unreadable prompts before training
         check_utf8({prompt, "--sample-prompt"});
@@ -171,7 +165,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     }
     run.corpus = {};  // frees large texts
 
-    if (!first) return follow(*run.loop, *processes);
+    if (!first) return follow(*run.loop);
 
     if (!folder) folder.emplace(options.out, options.keep_checkpoints);
     check_place(options, resume);  // again, in case another run has started there
@@ -180,7 +174,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::uint64_t parameters = run.loaded.model->parameter_count();
     const models::AdapterOptions& adapter = run.loaded.model->adapter;
     train::TrainingLoop& loop = *run.loop;
-    tell_beginning(report, run, processes, threads);
+    tell_beginning(report, run, threads);
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
@@ -222,7 +216,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (caller.callback) callbacks.push_back(caller.callback);
     if (loop.finished()) report.note(nothing_to_do(loop));
     loop.run(callbacks, [&] { return signal != 0 || (caller.stop && caller.stop()); });
-    int stopped_by = signal_of_any(processes, signal);
+    int stopped_by = signal_of_any(signal);
     if (stopped_by == 0 && loop.stop_reason() == train::StopReason::interrupted) stopped_by = SIGINT;
     if (stopped_by != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; continue with --resume auto", loop.state().step,
@@ -238,8 +232,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 }
 
 int start_train(TrainArguments& args, const TrainCaller& caller) {
-    distributed::Processes* const processes = distributed::start_processes();
-    if (processes) args.processes = processes->count;
+    if (distributed::launched_count() > 1) args.processes = distributed::launched_count();
+    if (args.dry_run) return distributed::launched_rank() > 0 ? 0 : train_model(args, caller, distributed::alone());
+    distributed::Processes& processes = distributed::start_processes();
     const int code = train_model(args, caller, processes);
     distributed::finish_processes(code);
     return code;

@@ -49,9 +49,9 @@ std::size_t launched_count() {
 
 std::size_t launched_rank() { return launched_count() > 1 ? number(kRanks, 0) : 0; }
 
-Processes* start_processes() {
+Processes& start_processes() {
     const std::size_t count = launched_count();
-    if (count <= 1) return nullptr;
+    if (count <= 1) return processes();
 #ifdef INKLING_MPI_PLACES
     const fs::path path = find_module();
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // parts of MPI look for each other by name
@@ -59,13 +59,13 @@ Processes* start_processes() {
     const auto start = reinterpret_cast<Processes* (*)(std::string*)>(dlsym(module, "inkling_start_mpi"));  // mpi.cpp
     check(start != nullptr, "{}: is of another version of Inkling", path.string());
     std::string what;
-    started_processes().reset(start(&what));
-    check(started_processes() != nullptr,
+    Processes* const all = start(&what);
+    check(all != nullptr,
           "mpirun started {} processes, and {} knows of one: Inkling was built for it, and needs its mpirun", count,
           what);
-    check(started_processes()->count == count, "mpirun started {} processes, and MPI knows of {}", count,
-          started_processes()->count);
-    return started_processes().get();
+    started_processes().reset(all);
+    check(all->count == count, "mpirun started {} processes, and MPI knows of {}", count, all->count);
+    return *all;
 #else
     throw Error(
         fmt::format("mpirun started {} processes, and this Inkling was built without MPI: install libopenmpi-dev or "
@@ -75,13 +75,13 @@ Processes* start_processes() {
 }
 
 void finish_processes(int code) {
-    if (!processes()) return;
-    processes()->barrier();
+    if (processes().count == 1) return;
+    processes().barrier();
     std::thread([code] {
         std::this_thread::sleep_for(std::chrono::seconds(3));
         _exit(code);
     }).detach();
-    processes()->finish();
+    processes().finish();
 }
 
 }  // namespace inkling::distributed

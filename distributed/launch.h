@@ -1,5 +1,5 @@
 // Detects whether mpirun started this program, and joins the processes that it started.
-//   if (Processes* all = start_processes()) ...
+//   if (start_processes().first()) ...
 #pragma once
 
 #include "distributed/processes.h"
@@ -10,8 +10,8 @@ namespace inkling::distributed {
 std::size_t launched_count();
 std::size_t launched_rank();
 
-// Loads MPI and joins the other processes. Returns null, and loads nothing, if this process is alone. Throws Error.
-Processes* start_processes();
+// Loads MPI and joins the other processes; loads nothing if this process is alone. Throws Error.
+Processes& start_processes();
 
 // Ends MPI after all processes have finished. If MPI waits for a process that was just killed, this process exits with
 // `code` after 3 seconds.

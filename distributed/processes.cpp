@@ -42,8 +42,13 @@ void Processes::broadcast(std::string& text) {
         send_to_all(text.data() + at, std::min(kLongest, text.size() - at));
 }
 
+Processes& alone() {
+    static Processes one;
+    return one;
+}
+
 std::unique_ptr<Processes>& started_processes() {
-    static std::unique_ptr<Processes> all;
+    static auto all = std::make_unique<Processes>();
     return all;
 }
 

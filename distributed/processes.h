@@ -1,7 +1,8 @@
 // The processes that train one model together, and the few collective operations that a step needs. Gathers and
 // broadcasts are MPI's own; sums use point-to-point messages, so that no library adds floats in its own order.
-//   Processes* all = start_processes();                  // launch.h; null: a single process
-//   const std::vector<double> losses = all->gather_all(own);
+//   Processes& all = start_processes();                  // launch.h
+//   const std::vector<double> losses = all.gather_all(own);
+// A process that is alone is one of one: its sums, gathers and barriers return at once.
 // All processes call collective operations in the same order. One process makes each decision that depends on a clock
 // or a signal, and sends it to the others.
 #pragma once
@@ -20,7 +21,7 @@
 
 namespace inkling::distributed {
 
-class Processes {
+class Processes {  // one, alone; mpi/ overrides it for several
   public:
     virtual ~Processes() = default;
 
@@ -32,15 +33,16 @@ class Processes {
     // Messages below 2 GB. progress() calls `done`; until then, leave the memory alone. Messages with one tag between
     // two processes arrive in order.
     using Done = std::function<void()>;
-    virtual void send(std::size_t to, int tag, const void* data, std::size_t bytes, Done done) = 0;
-    virtual void receive(std::size_t from, int tag, void* data, std::size_t bytes, Done done) = 0;
-    virtual bool progress() = 0;  // calls `done` of finished messages; true if any has finished
+    virtual void send(std::size_t /*to*/, int /*tag*/, const void*, std::size_t /*bytes*/, Done) {}
+    virtual void receive(std::size_t /*from*/, int /*tag*/, void*, std::size_t /*bytes*/, Done) {}
+    virtual bool progress() { return false; }  // calls `done` of finished messages; true if any has finished
     // Waits until condition() holds. Ends the program if another process is gone.
     void wait(const std::function<bool()>& condition);
 
-    // Reports that this process cannot continue; rank 0 tells the user, and all processes exit with this code.
-    [[noreturn]] virtual void fail(const std::string& why, int code) = 0;
-    virtual void finish() = 0;  // all processes are done
+    // Reports that this process cannot continue; rank 0 tells the user, and all processes exit with this code. Returns
+    // only in a process that is alone.
+    virtual void fail(const std::string& /*why*/, int /*code*/) {}
+    virtual void finish() {}  // all processes are done
 
     // Collective: equally many bytes from each process, concatenated by rank.
     std::vector<std::byte> gather_bytes(std::span<const std::byte> own);
@@ -64,8 +66,8 @@ class Processes {
 
   private:
     // Bytes [begins[i], begins[i + 1]) of `all` belong to process i. Each process fills its own before the call.
-    virtual void gather(std::byte* all, const std::vector<std::size_t>& begins) = 0;
-    virtual void send_to_all(char* data, std::size_t bytes) = 0;  // sends rank 0's data
+    virtual void gather(std::byte* /*all*/, const std::vector<std::size_t>& /*begins*/) {}
+    virtual void send_to_all(char*, std::size_t /*bytes*/) {}  // sends rank 0's data
 };
 
 // A message between computers takes at least 50 microseconds. A process that waits many times as long sleeps, so that
@@ -88,18 +90,9 @@ inline void Processes::wait(const std::function<bool()>& condition) {
     }
 }
 
-// Null for a single process.
-inline std::size_t count_of(const Processes* all) { return all ? all->count : 1; }
-inline std::size_t rank_of(const Processes* all) { return all ? all->rank : 0; }
-
-// Rank 0's value, or `own` in a single process.
-template <class T>
-T of_first(Processes* all, const T& own) {
-    return all ? all->of_first(own) : own;
-}
-
-// The processes of this program, which launch.h starts and stores here; null: this process is alone.
+Processes& alone();  // for work that one process does for itself
+// The processes of this program, which launch.h starts and stores here; before, this one alone.
 std::unique_ptr<Processes>& started_processes();
-inline Processes* processes() { return started_processes().get(); }
+inline Processes& processes() { return *started_processes(); }
 
 }  // namespace inkling::distributed

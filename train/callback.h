@@ -17,9 +17,9 @@ class Callback {
     virtual void spike(TrainingLoop&) {}         // loss or gradient norm is far above those before: metrics().z
     virtual void step_done(TrainingLoop&) {}     // after every step, refused or not; metrics() are complete
     virtual void evaluating(TrainingLoop&, double /*done*/) {}  // during an evaluation, done in [0, 1)
-    virtual void evaluated(TrainingLoop&) {}  // metrics().val_loss is set; step 0 is before the first step
-    virtual void replanned(TrainingLoop&) {}  // options().max_iters has changed
-    virtual void checkpoint_wanted(TrainingLoop&) {}
+    virtual void evaluated(TrainingLoop&) {}          // metrics().val_loss is set; step 0 is before the first step
+    virtual void replanned(TrainingLoop&) {}          // options().max_iters has changed
+    virtual void checkpoint_wanted(TrainingLoop&) {}  // in the first process alone
     virtual void sample_wanted(TrainingLoop&) {}
     virtual void stopped(TrainingLoop&) {}  // at the end, or on request; not after an exception
 };

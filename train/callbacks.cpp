@@ -21,12 +21,11 @@ void CheckpointSaver::replanned(TrainingLoop& loop) {
 
 void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
-    const std::unique_ptr<Optimizer<float>> whole = step.processes() ? step.whole_optimizer() : nullptr;
     const Averaged weights(step.average);
     sha256_.clear();
     folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
-        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, whole ? *whole : *step.optimizer,
-                        step.average, loop.state());
+        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(), step.average,
+                        loop.state());
         if (metrics_) metrics_->saved(sha256_ = weights_sha256(folder));
     });
 }
@@ -35,8 +34,6 @@ const std::string& CheckpointSaver::sha256() {
     if (sha256_.empty()) sha256_ = weights_sha256(folder_.path() / "latest");
     return sha256_;
 }
-
-void CheckpointPart::checkpoint_wanted(TrainingLoop& loop) { loop.step().whole_optimizer(); }
 
 SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, Take take)
     : tokenizer_(tokenizer), take_(std::move(take)) {}

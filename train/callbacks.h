@@ -33,12 +33,6 @@ class CheckpointSaver : public Callback {
     std::string sha256_;  // empty if not computed
 };
 
-// Replaces CheckpointSaver in every process but the first: sends the first one its part of the state.
-class CheckpointPart : public Callback {
-  public:
-    void checkpoint_wanted(TrainingLoop& loop) override;
-};
-
 // The weight type in which an InferenceModel uses the run's weights without converting them. It reads bfloat16 weights
 // as float32, too.
 WeightType inference_type(const TrainOptions& options);

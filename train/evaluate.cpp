@@ -39,31 +39,26 @@ class SumOfLosses {
     bool goes_on(double done) {
         done_ = done;
         if (options_.progress && !stop_ && !options_.progress(done)) stop_ = true;
-        if (processes_) return !stopped_;
-        return !stop_;
+        return !stopped_;
     }
 
     void add(std::size_t targets, const std::function<double()>& loss) {
         predicted_ += targets;
-        if (!processes_) {
-            total_ += computed(loss) * static_cast<double>(targets);
-            return;
-        }
-        if (round_.size() == processes_->rank) own_ = computed(loss);
+        if (round_.size() == processes_.rank) own_ = computed(loss);
         round_.push_back(targets);
-        if (round_.size() == processes_->count) tell();
+        if (round_.size() == processes_.count) tell();
     }
 
     double mean() {
-        if (processes_ && !round_.empty() && !stopped_) tell();
+        if (!round_.empty() && !stopped_) tell();
         if (options_.counted) *options_.counted = predicted_;
-        return (processes_ ? stopped_ : stop_) ? std::numeric_limits<double>::quiet_NaN()
-                                               : total_ / static_cast<double>(predicted_);
+        return stopped_ ? std::numeric_limits<double>::quiet_NaN() : total_ / static_cast<double>(predicted_);
     }
 
   private:
     // The loss of a batch. Asks progress() during the batch too, because a batch may take minutes.
     double computed(const std::function<double()>& loss) {
+        if (stop_) return 0;
         const Interruptible scope([&] { return options_.progress && !options_.progress(done_); });
         try {
             return loss();
@@ -78,7 +73,7 @@ class SumOfLosses {
     };
 
     void tell() {
-        const std::vector<Told> all = processes_->gather_all(Told{own_, stop_ ? 1.0 : 0.0});
+        const std::vector<Told> all = processes_.gather_all(Told{own_, stop_ ? 1.0 : 0.0});
         for (std::size_t i = 0; i < round_.size(); ++i) total_ += all[i].loss * static_cast<double>(round_[i]);
         for (const Told& told : all) stopped_ = stopped_ || told.stop != 0;
         if (stopped_ && options_.told_to_stop) *options_.told_to_stop = true;
@@ -87,7 +82,7 @@ class SumOfLosses {
     }
 
     const EvaluateOptions& options_;
-    distributed::Processes* processes_;
+    distributed::Processes& processes_;
     double total_ = 0, own_ = 0, done_ = 0;
     std::size_t predicted_ = 0;
     std::vector<std::size_t> round_;       // targets of the batches since the last exchange

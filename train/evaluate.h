@@ -25,7 +25,7 @@ struct EvaluateOptions {
     std::function<bool(double done)> progress = nullptr;
     // Processes that share the batches; the result is that of one process. If progress() of one ends the evaluation, it
     // sets *told_to_stop in all.
-    distributed::Processes* processes = nullptr;
+    distributed::Processes& processes = distributed::alone();
     bool* told_to_stop = nullptr;
 };
 

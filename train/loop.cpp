@@ -35,7 +35,7 @@ double timed(const Work& work) {  // seconds
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
-                           const data::Tokenizer* tokenizer, distributed::Processes* processes)
+                           const data::Tokenizer* tokenizer, distributed::Processes& processes)
     : options_(options),
       model_(model),
       dataset_(dataset),
@@ -154,10 +154,15 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
     const auto save = [&] {
         saved_step_ = state_.step;
         state_.spikes = step_->spikes;
-        measured_.checkpoint = timed([&] { tell(&Callback::checkpoint_wanted); });
+        measured_.checkpoint = timed([&] {
+            step_->save_optimizer([&](Optimizer<float>& whole) {
+                whole_optimizer_ = &whole;
+                tell(&Callback::checkpoint_wanted);
+            });
+        });
     };
     // With several processes, one may be asked to stop before the others: each step tells all of them.
-    const bool alone = step_->processes() == nullptr;
+    const bool alone = step_->processes().count == 1;
     step_->asked_to_stop = stop;
     const auto interrupted = [&] {
         return asked_to_stop_ = asked_to_stop_ || step_->told_to_stop || (alone && stop && stop());
@@ -212,9 +217,8 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     // A model that saw paragraphs only from their beginning is evaluated on windows that overlap by half, so that it
     // sees much of each paragraph.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
-    EvaluateOptions how;
+    EvaluateOptions how{.processes = step_->processes()};
     how.length = options_.block_size;
-    how.processes = step_->processes();
     how.told_to_stop = &step_->told_to_stop;
     how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     how.progress = [&](double done) {

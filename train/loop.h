@@ -31,7 +31,7 @@ class TrainingLoop {
     // tokenizer, losses are given in bits per byte too; --sampler paragraphs needs one. Throws BadInput if the text is
     // too short.
     TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
-                 const data::Tokenizer* tokenizer = nullptr, distributed::Processes* processes = nullptr);
+                 const data::Tokenizer* tokenizer = nullptr, distributed::Processes& processes = distributed::alone());
 
     // Continues from this state; the step already has its weights and optimizer (resume.h does both).
     void go_on_from(const TrainingState& state);
@@ -63,6 +63,7 @@ class TrainingLoop {
     const data::PackedExamples* train_rows() const { return train_rows_.get(); }  // of examples; null for plain text
     const data::PackedExamples* val_rows() const { return val_rows_.get(); }
     TrainingStep& step() { return *step_; }
+    Optimizer<float>& whole_optimizer() const { return *whole_optimizer_; }  // during Callback::checkpoint_wanted
     const TrainingState& state() const { return state_; }
     const Metrics& metrics() const { return metrics_; }  // of the last step
     double last_val_loss() const { return last_val_loss_; }
@@ -84,6 +85,7 @@ class TrainingLoop {
     std::unique_ptr<data::PackedExamples> train_rows_, val_rows_;      // of examples
     std::unique_ptr<data::Sampler> sampler_;
     std::unique_ptr<TrainingStep> step_;
+    Optimizer<float>* whole_optimizer_ = nullptr;
     TrainingState state_;
     Metrics metrics_;
     double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();

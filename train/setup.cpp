@@ -76,32 +76,31 @@ class Preparation {
     // that another cannot read.
     template <class Body>
     static void together(const Body& body) {
-        distributed::Processes* const all = distributed::processes();
-        if (!all) return body();
         std::string error;
+        std::exception_ptr own;
         try {
             body();
         } catch (const Mismatch&) {
             throw;
         } catch (const BadInput& e) {
-            error = e.what();
+            error = e.what(), own = std::current_exception();
         }
-        for (const std::string& text : all->gather_texts(error))
-            if (!text.empty()) throw BadInput(text);
+        for (const std::string& text : distributed::processes().gather_texts(error))
+            if (!text.empty()) own ? std::rethrow_exception(own) : throw BadInput(text);
     }
 
     // The first process writes the file of ids for a large text; processes that share its folder read it.
     data::Dataset encoded(const PreparedRun& run) const {
-        distributed::Processes* const all = distributed::processes();
-        if (all && !all->first()) all->barrier();
-        const bool is_there = !all || all->first() || (fs::exists(options_.out) && holds_ids(options_.out));
+        distributed::Processes& all = distributed::processes();
+        if (!all.first()) all.barrier();
+        const bool is_there = all.first() || (fs::exists(options_.out) && holds_ids(options_.out));
         data::Dataset text =
             data::make_dataset(run.corpus, *run.loaded.tokenizer,
                                {.loss_on = options_.loss_on,
                                 .cache = is_there ? options_.out : "",
                                 .in_memory = run.datasets,
                                 .progress = [this](auto done, auto of) { events_.encoding(done, of); }});
-        if (all && all->first()) all->barrier();
+        if (all.first()) all.barrier();
         return text;
     }
     static bool holds_ids(const fs::path& folder) {

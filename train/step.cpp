@@ -30,7 +30,7 @@ double sum_of_losses(std::span<const double> losses) {
 }  // namespace
 
 TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<float>& model, const data::Sampler& sampler,
-                           distributed::Processes* processes)
+                           distributed::Processes& processes)
     : parameters(model),
       average(parameters, options.ema),
       teachers(options, model.config),
@@ -39,21 +39,20 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
       sampler_(sampler),
       processes_(processes) {
     model_.checkpoint_activations = options.checkpoint_activations;
-    const std::size_t count = count_of(processes);
-    check(options.shards % count == 0, "--shards must be a multiple of the number of processes, got {} and {}",
-          options.shards, count);
+    check(options.shards % processes.count == 0,
+          "--shards must be a multiple of the number of processes, got {} and {}", options.shards, processes.count);
     Ranges own;
     if (options.shards > 1) {
-        ownership_.emplace(parameters, count, [&](const auto& entry) { return whole_cost(options, entry); });
-        own = ownership_->ranges_of(rank_of(processes));
+        ownership_.emplace(parameters, processes.count, [&](const auto& entry) { return whole_cost(options, entry); });
+        own = ownership_->ranges_of(processes.rank);
     }
     optimizer = make_optimizer(options, parameters, ownership_ ? &own : nullptr);
-    if (processes) exchange_ = std::make_unique<Exchange>(*processes, parameters, *ownership_);
+    if (ownership_) exchange_ = std::make_unique<Exchange>(processes, parameters, *ownership_);
 }
 
 void TrainingStep::add_gradients(std::size_t number, std::vector<double>& losses) {
     const std::size_t batches = options_.gradient_accumulation_steps * options_.shards, parts = own_parts();
-    const std::size_t first = rank_of(processes_) * parts;
+    const std::size_t first = processes_.rank * parts;
     std::size_t targets = 0;
     for (std::size_t i = 0; i < batches; ++i) targets += sampler_.targets(number * batches + i);
     losses.assign(parts, 0);
@@ -100,14 +99,10 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
         return;
     }
     const std::vector<Piece>& chunks = ownership_->chunks();
-    if (exchange_) {
-        exchange_->finish(sum_);
-    } else {
-        sum_.add_to(parameters.gradients().data(), 0, parameters.gradients().size());
-    }
+    exchange_->finish(sum_);
     // From each process: seconds, whether to stop, its losses, and the squares of its chunks.
     constexpr std::size_t kSeconds = 0, kStop = 1, kLosses = 2;
-    const std::size_t count = count_of(processes_), rank = rank_of(processes_);
+    const std::size_t count = processes_.count, rank = processes_.rank;
     std::vector<std::size_t> sizes(count, kLosses + own_losses.size()), begins(count, 0);
     for (const Piece& chunk : chunks) ++sizes[chunk.owner];
     for (std::size_t i = 1; i < count; ++i) begins[i] = begins[i - 1] + sizes[i - 1];
@@ -124,15 +119,13 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
             own[kLosses + own_losses.size() + i] = sum_of_squares(g + chunk.begin, chunk.size());
         }
     });
-    if (processes_) {
-        const double now = seconds_now();
-        own[kSeconds] = now - timed_from_;
-        own[kStop] = asked_to_stop && asked_to_stop();
-        timed_from_ = now;
-        processes_->gather_blocks(all, sizes);
-        result.seconds = all[kSeconds];
-        for (const std::size_t begin : begins) told_to_stop = told_to_stop || all[begin + kStop] != 0;
-    }
+    const double now = seconds_now();
+    own[kSeconds] = now - timed_from_;
+    own[kStop] = asked_to_stop && asked_to_stop();
+    timed_from_ = now;
+    processes_.gather_blocks(all, sizes);
+    result.seconds = all[kSeconds];
+    for (const std::size_t begin : begins) told_to_stop = told_to_stop || all[begin + kStop] != 0;
     std::vector<double> losses;
     for (const std::size_t begin : begins)
         losses.insert(losses.end(), &all[begin + kLosses], &all[begin + kLosses] + own_losses.size());
@@ -160,7 +153,7 @@ StepResult TrainingStep::run(std::size_t number) {
     result.learning_rate = schedule_of(options_).at(number);
     update(result);
     untold_seconds_ = seconds_now() - timed_from_;
-    if (!processes_) result.seconds = seconds_now() - start;
+    if (!exchange_) result.seconds = seconds_now() - start;
     return result;
 }
 
@@ -177,51 +170,53 @@ void TrainingStep::update(StepResult& result) {
 }
 
 // Processes send their arrays in the order of held(), which the first process can reproduce for each.
-std::unique_ptr<Optimizer<float>> TrainingStep::whole_optimizer() {
-    if (processes_ && !processes_->first()) {
+void TrainingStep::save_optimizer(const WithOptimizer& save) {
+    if (!processes_.first()) {
         std::size_t open = 0;
         for (const auto& part : optimizer->held()) {
             ++open;
-            processes_->send(0, kStateTag, part.values, part.range.size() * sizeof(float), [&] { --open; });
+            processes_.send(0, kStateTag, part.values, part.range.size() * sizeof(float), [&] { --open; });
         }
-        processes_->wait([&] { return open == 0; });
-        return nullptr;
+        return processes_.wait([&] { return open == 0; });
     }
-    auto whole = make_optimizer(options_, parameters);
+    if (processes_.count == 1) return save(*optimizer);
+    const auto whole = make_optimizer(options_, parameters);
     copy_state(*optimizer, *whole);
-    for (std::size_t from = 1; processes_ && from < processes_->count; ++from) {
+    for (std::size_t from = 1; from < processes_.count; ++from) {
         const Ranges ranges = ownership_->ranges_of(from);
         const auto part = make_optimizer(options_, parameters, &ranges);
         std::size_t open = 0;
         for (const auto& array : part->held()) {
             ++open;
-            processes_->receive(from, kStateTag, array.values, array.range.size() * sizeof(float), [&] { --open; });
+            processes_.receive(from, kStateTag, array.values, array.range.size() * sizeof(float), [&] { --open; });
         }
-        processes_->wait([&] { return open == 0; });
+        processes_.wait([&] { return open == 0; });
         part->updates = optimizer->updates;
         copy_state(*part, *whole);
     }
-    return whole;
+    save(*whole);
+}
+
+void TrainingStep::load_optimizer(const WithOptimizer& load) {
+    if (processes_.count == 1) return load(*optimizer);
+    const auto whole = make_optimizer(options_, parameters);
+    load(*whole);
+    copy_state(*whole, *optimizer);
 }
 
 std::string TrainingStep::find_anomaly(std::size_t number) {
-    std::string found = find_own_anomaly(number);
-    if (processes_) {
-        const std::vector<std::string> all = processes_->gather_texts(found);
-        const auto first = std::find_if(all.begin(), all.end(), [](const auto& text) { return !text.empty(); });
-        found = first == all.end() ? "" : *first;
-    }
-    if (!found.empty()) return found;
+    for (std::string& found : processes_.gather_texts(find_own_anomaly(number)))
+        if (!found.empty()) return found;
     std::string largest_name;
     double largest = -1;
     for (const auto& entry : parameters.entries()) {
         const double here = largest_magnitude<float>(entry.parameter.grad());
         if (here > largest) largest = here, largest_name = entry.name;
     }
-    found = fmt::format(
+    std::string found = fmt::format(
         "every value and gradient is finite, and the norm of the gradients is not: the largest is {:.3g}, of {}",
         largest, largest_name);
-    if (processes_) processes_->broadcast(found);
+    processes_.broadcast(found);
     return found;
 }
 

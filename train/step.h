@@ -41,7 +41,7 @@ class TrainingStep {
     // whose number divides that of the parts, each computes some of the parts and updates some of the parameters
     // (sharding/reduce_scatter.h). All then hold the same parameters, to the last bit, as one process would.
     TrainingStep(const TrainOptions& options, models::Transformer<float>& model, const data::Sampler& sampler,
-                 distributed::Processes* processes = nullptr);
+                 distributed::Processes& processes = distributed::alone());
     TrainingStep(const TrainingStep&) = delete;
     TrainingStep& operator=(const TrainingStep&) = delete;
 
@@ -59,10 +59,11 @@ class TrainingStep {
     std::function<bool()> asked_to_stop;
     bool told_to_stop = false;
 
-    // Gathers the whole optimizer in the first process, and returns null in the others; take_state() does the reverse.
-    std::unique_ptr<Optimizer<float>> whole_optimizer();
-    void take_state(Optimizer<float>& whole) { copy_state(whole, *optimizer); }
-    distributed::Processes* processes() const { return processes_; }  // null for a single process
+    // Calls save() with the whole optimizer, gathered in the first process; load() with one that takes all state.
+    using WithOptimizer = std::function<void(Optimizer<float>&)>;
+    void save_optimizer(const WithOptimizer& save);
+    void load_optimizer(const WithOptimizer& load);
+    distributed::Processes& processes() const { return processes_; }
 
     nn::FlatParameters<float> parameters;
     std::unique_ptr<Optimizer<float>> optimizer;
@@ -76,15 +77,15 @@ class TrainingStep {
     void update(StepResult& result);
     std::string find_own_anomaly(std::size_t number);
     void combine(const std::vector<double>& own_losses, StepResult& result);
-    std::size_t own_parts() const { return options_.shards / count_of(processes_); }
+    std::size_t own_parts() const { return options_.shards / processes_.count; }
 
     const TrainOptions& options_;
     models::Transformer<float>& model_;
     const data::Sampler& sampler_;
-    distributed::Processes* processes_;
+    distributed::Processes& processes_;
     std::optional<Partition> ownership_;
     std::unique_ptr<Exchange> exchange_;
-    bool exchanging_ = false;
+    bool exchanging_ = false;  // not while a step is repeated to find an anomaly
     data::Batch batch_;
     PairwiseSum sum_;
     double timed_from_ = 0, untold_seconds_ = 0;  // the previous step's time after its exchange

@@ -72,8 +72,7 @@ std::string memory_note(const TrainOptions& options, const models::Transformer<f
 
 }  // namespace
 
-void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
-                    std::size_t threads) {
+void tell_beginning(Report& report, const train::PreparedRun& run, std::size_t threads) {
     const train::TrainingLoop& loop = *run.loop;
     const TrainOptions& options = loop.options();
     models::Transformer<float>& model = *run.loaded.model;
@@ -85,7 +84,7 @@ void tell_beginning(Report& report, const train::PreparedRun& run, const distrib
                             run.text.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
-    if (processes) report.note(memory_note(options, model, *processes));
+    if (run.loop->step().processes().count > 1) report.note(memory_note(options, model, run.loop->step().processes()));
     if (run.text.has_examples()) report.note(documents_note(*run.loop));
     if (model.adapter.rank > 0) report.note(adapters_trained(options, model));
     if (const std::string warning = models::gguf_warning(run.loaded.tokenizer->origin); !warning.empty())

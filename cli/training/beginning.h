@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/training/progress.h"
-#include "distributed/processes.h"
 #include "train/callbacks.h"
 #include "train/loop.h"
 #include "train/run/run_card.h"
@@ -12,12 +11,9 @@
 
 namespace inkling::cli {
 
-// `processes`: those that train together; null for one.
-void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
-                    std::size_t threads);
+void tell_beginning(Report& report, const train::PreparedRun& run, std::size_t threads);
 
 // Prints the end of a run: its best loss, why it stopped, a sample of the best model, and the next command.
-
 // `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
 // writes the sample.
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,

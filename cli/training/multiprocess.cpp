@@ -56,8 +56,8 @@ std::size_t threads_of_each(const distributed::Processes& processes) {
 
 }  // namespace
 
-std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads) {
-    return set_threads(processes && threads == 0 ? threads_of_each(*processes) : threads);
+std::size_t set_threads_of(const distributed::Processes& processes, std::size_t threads) {
+    return set_threads(processes.count > 1 && threads == 0 ? threads_of_each(processes) : threads);
 }
 
 void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,

@@ -11,7 +11,7 @@
 namespace inkling::cli {
 
 // As set_threads(); without a number, the processes on this computer share its cores.
-std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads);
+std::size_t set_threads_of(const distributed::Processes& processes, std::size_t threads);
 
 // Throw in all processes if one differs from the first: Usage for other flags or another checkpoint, BadInput for
 // another text.

@@ -269,5 +269,8 @@ TEST_CASE("mpirun: the memory of each process, before it is started", "[cli]") {
     const Arguments plan = folder.flags("--dry-run");
     CHECK(json_of(plan, "--processes 4")["memory_bytes"] < json_of(plan, "--shards 4")["memory_bytes"]);
     check_has(program(plan + "--processes 4").out, "of each of 4 processes about");
+    const Result r = mpirun(2, words("train --dry-run --max-time 60 --data", folder.text));  // one plans for both
+    CHECK(r.code == 0);
+    check_has(r.out, "of each of 2 processes about");
     check_fails(program(plan + "--processes 3"), 2, "must be a power of two, got 3");
 }

@@ -27,7 +27,7 @@ struct PartOfRun {
     models::Transformer<float> model;
     train::TrainingLoop loop;
 
-    PartOfRun(const train::TrainOptions& o, distributed::Processes* all)
+    PartOfRun(const train::TrainOptions& o, distributed::Processes& all = distributed::alone())
         : tokenizer(data::CharTokenizer::from_text(letters(3000))),
           tokens(tokenizer.encode(letters(3000))),
           model(o.model_config(tokenizer.vocab_size()), Generator{o.seed, 0}),
@@ -41,7 +41,7 @@ struct Ended {
 };
 
 Ended trained_alone(const train::TrainOptions& o) {
-    PartOfRun run(o, nullptr);
+    PartOfRun run(o);
     run.loop.run();
     return {run.weights(), run.loop.metrics().loss, run.loop.metrics().grad_norm, run.loop.last_val_loss()};
 }
@@ -49,7 +49,7 @@ Ended trained_alone(const train::TrainOptions& o) {
 std::vector<Ended> trained_together(const train::TrainOptions& o, std::size_t count) {
     std::vector<Ended> ended(count);
     together(count, [&](distributed::Processes& all) {
-        PartOfRun run(o, &all);
+        PartOfRun run(o, all);
         run.loop.run();
         ended[all.rank] = {run.weights(), run.loop.metrics().loss, run.loop.metrics().grad_norm,
                            run.loop.last_val_loss()};
@@ -89,7 +89,7 @@ TEST_CASE("processes: a model of many pieces, in which each has as much to do", 
     train::TrainOptions o = options_together(OptimizerKind::muon);
     o.n_embd = 128, o.n_layer = 3, o.max_iters = 2;
     check_same(o);
-    PartOfRun run(o, nullptr);
+    PartOfRun run(o);
     nn::FlatParameters<float>& parameters = run.loop.step().parameters;
     const auto cost = [&](const auto& entry) { return train::whole_cost(o, entry); };
     const train::Partition all(parameters, 4, cost);
@@ -119,7 +119,7 @@ TEST_CASE("processes: each sends what it must, and no more", "[train][processes]
     std::vector<double> sent(4);
     double bytes = 0;
     together(4, [&](ThreadAsProcess& all) {
-        PartOfRun run(o, &all);
+        PartOfRun run(o, all);
         run.loop.run_step();
         const std::size_t before = all.sent_bytes;
         run.loop.run_step();
@@ -139,13 +139,12 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
         o.max_iters = 3;
         const auto run_in = [&](const std::string& out, std::size_t count, bool resume) {
             together(count, [&](distributed::Processes& all) {
-                PartOfRun run(o, &all);
+                PartOfRun run(o, all);
                 std::size_t held = 0;
                 for (const auto& part : run.loop.step().optimizer->held()) held += part.range.size();
                 CHECK_IN_THREAD(held < 3 * run.loop.step().parameters.values().size() * 2 / (2 * count));
                 std::unique_ptr<train::RunFolder> folder;
                 std::vector<train::Callback*> callbacks;
-                train::CheckpointPart part;
                 std::optional<train::CheckpointSaver> saver;
                 if (resume) {
                     const auto newest = train::find_checkpoints(out).front();
@@ -157,8 +156,6 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
                 if (all.first()) {
                     folder = std::make_unique<train::RunFolder>(out);
                     callbacks.push_back(&saver.emplace(*folder, run.tokenizer, run.loop));
-                } else {
-                    callbacks.push_back(&part);
                 }
                 run.loop.run(callbacks);
                 if (resume) CHECK_IN_THREAD(same_bits(run.weights(), whole.weights));
@@ -181,7 +178,7 @@ TEST_CASE("processes: a step that is not finite in one of them is refused by all
     o.max_iters = 3;
     std::vector<std::string> said(2);
     together(2, [&](distributed::Processes& all) {
-        PartOfRun run(o, &all);
+        PartOfRun run(o, all);
         run.loop.run_step();
         const Array<float> before = run.weights();
         // only one process looks up these tokens
@@ -200,7 +197,7 @@ TEST_CASE("processes: one that is asked to stop stops all after the same step", 
     o.max_iters = 1000, o.eval_every = 2;
     std::vector<std::size_t> steps(4);
     together(4, [&](distributed::Processes& all) {
-        PartOfRun run(o, &all);
+        PartOfRun run(o, all);
         run.loop.run({}, [&] { return all.rank == 2 && run.loop.state().step >= 5; });
         CHECK_IN_THREAD(run.loop.stop_reason() == train::StopReason::interrupted);
         steps[all.rank] = run.loop.state().step;
@@ -214,7 +211,7 @@ TEST_CASE("processes: the time of the first one is that of all", "[train][proces
     o.max_iters = 1'000'000, o.max_time = 0.2, o.val_fraction = 0;
     std::vector<std::pair<std::size_t, double>> ends(2);
     together(2, [&](distributed::Processes& all) {
-        PartOfRun run(o, &all);
+        PartOfRun run(o, all);
         run.loop.run();
         CHECK_IN_THREAD(run.loop.stop_reason() == train::StopReason::max_time);
         ends[all.rank] = {run.loop.state().step, run.loop.state().train_s};
@@ -226,7 +223,7 @@ TEST_CASE("processes: shards are given out whole, texts of any size go round", "
     together(2, [&](distributed::Processes& all) {
         train::TrainOptions o = options_together(OptimizerKind::sgd);
         o.shards = 1;
-        CHECK_IN_THREAD(error_of<Error>([&] { const PartOfRun run(o, &all); }) ==
+        CHECK_IN_THREAD(error_of<Error>([&] { const PartOfRun run(o, all); }) ==
                         "--shards must be a multiple of the number of processes, got 1 and 2");
     });
     for (const std::size_t count : {1u, 2u, 3u, 5u, 8u}) {  // texts of any size go round

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/sampler.h"
+#include "distributed/processes.h"
 #include "engine/base/clock.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/weights/operand.h"
@@ -16,12 +17,12 @@ constexpr double kProductSeconds = 0.1;  // longer than another program's time s
 
 }  // namespace
 
-double product_gflops(Precision precision, distributed::Processes* processes) {
+double product_gflops(Precision precision) {
     constexpr std::size_t M = 1024, K = 256, N = 256;
     const WithPrecision scope(precision);
     const Operand<float> a(Array<float>({M, K}, 0.5f)), b(Array<float>({K, N}, 0.25f));
     Array<float> c({M, N});
-    if (processes) processes->barrier();
+    distributed::processes().barrier();
     double best = 1e30;
     for (const double begin = seconds_now(); seconds_now() - begin < kProductSeconds;) {
         const double start = seconds_now();
@@ -29,25 +30,23 @@ double product_gflops(Precision precision, distributed::Processes* processes) {
         best = std::min(best, seconds_now() - start);
     }
     const double own = 2.0 * M * K * N / best / 1e9;
-    double all = processes ? 0 : own;
-    if (processes)
-        for (const double each : processes->gather_all(own)) all += each;
+    double all = 0;
+    for (const double each : distributed::processes().gather_all(own)) all += each;
     return all;
 }
 
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
-                        distributed::Processes* processes) {
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
     auto model = std::make_unique<models::Transformer<float>>(architecture);
-    const double best = seconds_per_step(options, *model, tokenizer, tokens, max_seconds, processes);
+    const double best = seconds_per_step(options, *model, tokenizer, tokens, max_seconds);
     model.reset();
     release_cached_buffers();
     return best;
 }
 
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
-                        distributed::Processes* processes) {
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
+    distributed::Processes& processes = distributed::processes();
     model.train();
     double best = 1e30;
     {
@@ -56,17 +55,17 @@ double seconds_per_step(const TrainOptions& options, models::Transformer<float>&
         const auto sampler = data::make_sampler(still.sampler, data::split_tokens(tokens, still.val_fraction).train,
                                                 still.rows_per_shard(), still.block_size, still.seed, &tokenizer);
         TrainingStep step(still, model, *sampler, processes);
-        if (processes) processes->barrier();
+        processes.barrier();
         const double begin = seconds_now();
         std::size_t number = 0;
         do {  // the first steps create buffers and primitives, and are not the fastest
             const double start = seconds_now();
             step.run(number++);
             best = std::min(best, seconds_now() - start);
-        } while (of_first(processes, seconds_now() - begin < max_seconds) && number < 100);
+        } while (processes.of_first(seconds_now() - begin < max_seconds) && number < 100);
     }
     release_cached_buffers();  // the run's buffers have other sizes
-    return of_first(processes, best);
+    return processes.of_first(best);
 }
 
 Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step) {

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "data/tokenizers/tokenizer.h"
-#include "distributed/processes.h"
 #include "engine/base/precision.h"
 #include "models/transformer.h"
 #include "train/recipes/estimate.h"
@@ -14,18 +13,16 @@ namespace inkling::train {
 
 // The speed of the fastest of many products of a model's typical size, in 1e9 operations per second. With several
 // processes, which measure at the same time, their total.
-double product_gflops(Precision precision, distributed::Processes* processes = nullptr);
+double product_gflops(Precision precision);
 
 // The time of the fastest training step that a new model of this architecture makes in about `max_seconds`; the model
 // is then dropped. The fastest step counts because momentary load must not shorten the plan: that costs more than a
 // plan that is a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
-                        distributed::Processes* processes = nullptr);
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 // The same with an existing model, at a learning rate of 0, so that it does not change.
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
-                        distributed::Processes* processes = nullptr);
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 
 // Seconds of a step, an evaluation, a checkpoint, a sample.
 struct Costs {

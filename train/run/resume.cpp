@@ -34,11 +34,8 @@ void extend(TrainingLoop& loop, const std::string& config) {
 
 std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force) {
     TrainingStep& step = loop.step();
-    // each of several processes holds a part of the optimizer's state, but reads all of it
-    const std::unique_ptr<Optimizer<float>> whole =
-        step.processes() ? make_optimizer(loop.options(), step.parameters) : nullptr;
-    const TrainingState saved = load_state(checkpoint, step.parameters, whole ? *whole : *step.optimizer, step.average);
-    if (whole) step.take_state(*whole);
+    TrainingState saved;
+    step.load_optimizer([&](auto& whole) { saved = load_state(checkpoint, step.parameters, whole, step.average); });
     std::vector<std::string> changes = changed_settings(saved.config, loop.options());
     if (saved.data_fingerprint != loop.state().data_fingerprint)
         changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",

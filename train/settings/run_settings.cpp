@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "distributed/processes.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "models/families/family.h"
@@ -132,7 +131,7 @@ Budget fit_sizes(Budget budget, const models::Architecture* loaded, RunSettings&
         budget.operations = o.max_flops;
     } else if (o.max_time > 0) {
         budget.seconds = o.max_time;
-        budget.gflops = product_gflops(o.precision, distributed::processes());
+        budget.gflops = product_gflops(o.precision);
     }
     if (s.recipe->tunes && loaded)
         fit_tuning(budget, *loaded, s.given, o);
@@ -171,9 +170,8 @@ std::optional<FittedPlan> fit_recipe(const data::Tokenizer& tokenizer, data::Tok
     check_memory(o, plan.architecture, static_cast<double>(budget.tokens));
     if (!s.given.contains("max-iters") && budget.operations == 0) {
         const double time = 0.03 * budget.seconds;
-        distributed::Processes* const all = distributed::processes();
-        plan.seconds_per_step = loaded ? seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
-                                       : seconds_per_step(o, plan.architecture, tokenizer, tokens, time, all);
+        plan.seconds_per_step = loaded ? seconds_per_step(o, *loaded, tokenizer, tokens, time)
+                                       : seconds_per_step(o, plan.architecture, tokenizer, tokens, time);
     }
     fit_steps(budget, plan.seconds_per_step, plan.architecture, s);
     if (plan.seconds_per_step > 0)  // the time limit may end the run
