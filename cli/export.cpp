@@ -47,15 +47,10 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
     const fs::path target = fs::absolute(out).lexically_normal(),
                    whole = target.has_filename() ? target : target.parent_path();
     const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
-    fs::create_directories(made);
-    try {
-        models::save_model(made, *loaded.model, *loaded.tokenizer, type);
-        fs::rename(made, whole);
-        formats::sync_directory(whole.parent_path());
-    } catch (...) {
-        formats::try_remove_tree(made);
-        throw;
-    }
+    fs::create_directories(whole.parent_path());
+    formats::write_folder(whole, made, [&](const fs::path& folder) {
+        models::save_model(folder, *loaded.model, *loaded.tokenizer, type);
+    });
 }
 
 // Warns that qwen3 has no soft cap. The remedy is to train on without it.

@@ -1,7 +1,7 @@
 #include "formats/sha256.h"
 
+#include <nettle/base16.h>
 #include <nettle/base64.h>
-#include <nettle/sha2.h>
 
 namespace inkling::formats {
 namespace {
@@ -10,13 +10,21 @@ const std::uint8_t* data_of(std::string_view bytes) { return reinterpret_cast<co
 
 }  // namespace
 
-std::string sha256(std::string_view bytes) {
-    sha256_ctx context;
-    sha256_init(&context);
-    sha256_update(&context, bytes.size(), data_of(bytes));
-    std::uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_digest(&context, sizeof digest, digest);
-    return {reinterpret_cast<const char*>(digest), sizeof digest};
+Sha256& Sha256::add(std::string_view bytes) {
+    sha256_update(&context_, bytes.size(), data_of(bytes));
+    return *this;
+}
+
+std::string Sha256::digest() {
+    std::string digest(SHA256_DIGEST_SIZE, '\0');
+    sha256_digest(&context_, digest.size(), reinterpret_cast<std::uint8_t*>(digest.data()));
+    return digest;
+}
+
+std::string hex(std::string_view bytes) {
+    std::string text(BASE16_ENCODE_LENGTH(bytes.size()), '\0');
+    base16_encode_update(text.data(), bytes.size(), data_of(bytes));
+    return text;
 }
 
 std::string base64(std::string_view bytes) {

@@ -2,12 +2,24 @@
 //   "'sha256-" + base64(sha256(script)) + "'"
 #pragma once
 
+#include <nettle/sha2.h>
+
 #include <string>
 #include <string_view>
 
 namespace inkling::formats {
 
-std::string sha256(std::string_view bytes);  // 32 bytes
+class Sha256 {
+  public:
+    Sha256() { sha256_init(&context_); }
+    Sha256& add(std::string_view bytes);
+    std::string digest();  // 32 bytes
+
+  private:
+    sha256_ctx context_;
+};
+inline std::string sha256(std::string_view bytes) { return Sha256().add(bytes).digest(); }
+std::string hex(std::string_view bytes);
 std::string base64(std::string_view bytes);
 
 }  // namespace inkling::formats

@@ -22,11 +22,10 @@ void CheckpointSaver::replanned(TrainingLoop& loop) {
 void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
     const Averaged weights(step.average);
-    sha256_.clear();
     folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
-        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(), step.average,
-                        loop.state());
-        if (metrics_) metrics_->saved(sha256_ = weights_sha256(folder));
+        sha256_ = save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(),
+                                  step.average, loop.state());
+        if (metrics_) metrics_->saved(sha256_);
     });
 }
 

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -54,6 +55,11 @@ bool is_unfinished(const std::string& name, const std::string& of);
 
 // Syncs a directory: new, renamed and removed names.
 void sync_directory(const std::filesystem::path& directory);
+
+// Writes a folder whole or not at all: `fill` writes `beside`, whose files are then synced together, not one by one,
+// and which gets the name `folder`. What had that name is removed.
+void write_folder(const std::filesystem::path& folder, const std::filesystem::path& beside,
+                  const std::function<void(const std::filesystem::path&)>& fill);
 
 // write_file_atomic for content in pieces. After an Error the writer is closed and its file removed.
 class FileWriter {

@@ -9,6 +9,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 
@@ -24,6 +25,19 @@ fs::path temporary_name(const fs::path& target) {
     return target.parent_path() / fmt::format(".{}.tmp.{}.{}", name, ::getpid(), count++);
 }
 
+thread_local bool synced_later = false;  // in write_folder
+
+void sync_path(const fs::path& path, const char* call) {
+    const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
+    int error = error_of(fd);
+    if (error == 0) {
+        error = error_of_change(call, path, [&] { return ::fsync(fd); });
+        ::close(fd);
+    }
+    if (error == EINVAL && fs::is_directory(path)) error = 0;  // a file system without it
+    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+}
+
 }  // namespace
 
 bool is_unfinished(const std::string& name, const std::string& of) { return name.starts_with("." + of + ".tmp."); }
@@ -35,15 +49,22 @@ void write_file_atomic(const fs::path& path, std::string_view content, Links lin
 }
 
 void sync_directory(const fs::path& directory) {
-    const fs::path path = directory.empty() ? fs::path(".") : directory;
-    const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    int error = error_of(fd);
-    if (error == 0) {
-        error = error_of_change("fsync directory", path, [&] { return ::fsync(fd); });
-        ::close(fd);
-    }
-    if (error == EINVAL) error = 0;  // a file system without it
-    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+    sync_path(directory.empty() ? fs::path(".") : directory, "fsync directory");
+}
+
+void write_folder(const fs::path& folder, const fs::path& beside, const std::function<void(const fs::path&)>& fill) {
+    auto end = [](const fs::path* path) { synced_later = false, try_remove_tree(*path); };
+    const std::unique_ptr<const fs::path, decltype(end)> unfinished(&beside, end);  // in any case
+    remove_tree(beside);
+    make_directory(beside);
+    synced_later = true;
+    fill(beside);
+    synced_later = false;
+    for (const std::string& name : names_in(beside)) sync_path(beside / name, "fsync");
+    sync_directory(beside);
+    std::error_code none;
+    fs::exists(folder, none) ? exchange_paths(beside, folder) : rename_path(beside, folder);
+    sync_directory(folder.parent_path());
 }
 
 FileWriter::FileWriter(const fs::path& path, Links links) : path_(path), target_(path) {
@@ -90,13 +111,13 @@ void FileWriter::write(const void* data, std::size_t size) {
 
 void FileWriter::commit() {
     const bool direct = temp_.empty();
-    if (!direct) require(error_of_change("fsync", temp_, [&] { return ::fsync(fd_); }));
+    if (!direct && !synced_later) require(error_of_change("fsync", temp_, [&] { return ::fsync(fd_); }));
     const int closed = error_of_change("close", temp_, [&] { return ::close(std::exchange(fd_, -1)); });
     require(closed == EINTR ? 0 : closed);  // it is closed all the same, and was synced before
     if (direct) return;
     require(error_of_change("rename", temp_, [&] { return ::rename(temp_.c_str(), target_.c_str()); }));
     temp_.clear();
-    sync_directory(target_.parent_path());
+    if (!synced_later) sync_directory(target_.parent_path());
 }
 
 void FileWriter::require(int error) {

@@ -91,7 +91,7 @@ const TensorInfo& SafetensorsFile::counted(const std::string& name, std::uint64_
 }
 
 template <class T>
-std::uint64_t SafetensorsFile::read_floats(const std::string& name, T* out, std::uint64_t count) const {
+std::uint64_t SafetensorsFile::read(const std::string& name, T* out, std::uint64_t count) const {
     const TensorInfo& t = counted(name, count);
     const std::byte* from = data(t);
     const auto is_finite = [](T x) { return std::abs(x) <= std::numeric_limits<T>::max(); };
@@ -114,38 +114,19 @@ std::uint64_t SafetensorsFile::read_floats(const std::string& name, T* out, std:
                                dtype_name(t.dtype)));
 }
 
-template <class T>
-std::uint64_t SafetensorsFile::read_stored(const std::string& name, DType dtype, T* out, std::uint64_t count) const {
-    const TensorInfo& t = counted(name, count);
-    check<BadInput>(t.dtype == dtype, "{}: tensor \"{}\" must be {}, got {}", name_, shown_name(name),
-                    dtype_name(dtype), dtype_name(t.dtype));
-    const bool bfloat16 = dtype == DType::BF16;
-    return convert_each<T>(
-        data(t), out, count, [](T x) { return x; }, [=](T x) { return !bfloat16 || (x & 0x7f80) != 0x7f80; });
-}
+template std::uint64_t SafetensorsFile::read(const std::string&, float*, std::uint64_t) const;
+template std::uint64_t SafetensorsFile::read(const std::string&, double*, std::uint64_t) const;
 
 std::uint64_t SafetensorsFile::read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const {
-    return read_stored(name, DType::BF16, out, count);
+    const TensorInfo& t = counted(name, count);
+    check<BadInput>(t.dtype == DType::BF16, "{}: tensor \"{}\" must be BF16, got {}", name_, shown_name(name),
+                    dtype_name(t.dtype));
+    return convert_each<std::uint16_t>(
+        data(t), out, count, [](auto x) { return x; }, [](auto x) { return (x & 0x7f80) != 0x7f80; });
 }
 
 void SafetensorsFile::release(const TensorInfo& info) const {
     if (file_.size() > 0) file_.release(data(info), info.end - info.begin);
-}
-
-std::uint64_t SafetensorsFile::read(const std::string& name, float* out, std::uint64_t count) const {
-    return read_floats(name, out, count);
-}
-std::uint64_t SafetensorsFile::read(const std::string& name, double* out, std::uint64_t count) const {
-    return read_floats(name, out, count);
-}
-void SafetensorsFile::read(const std::string& name, std::int64_t* out, std::uint64_t count) const {
-    read_stored(name, DType::I64, out, count);
-}
-void SafetensorsFile::read(const std::string& name, std::uint64_t* out, std::uint64_t count) const {
-    read_stored(name, DType::U64, out, count);
-}
-void SafetensorsFile::read(const std::string& name, std::uint8_t* out, std::uint64_t count) const {
-    read_stored(name, DType::U8, out, count);
 }
 
 }  // namespace inkling::formats

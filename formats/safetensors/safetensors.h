@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,7 +26,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/array/array.h"
 #include "formats/files/file.h"
+#include "formats/sha256.h"
 
 namespace inkling::formats {
 
@@ -79,14 +82,10 @@ class SafetensorsFile {
     // The stored bytes, end - begin of them, at any alignment, valid as long as the file or a copy of it.
     const std::byte* data(const TensorInfo& info) const { return buffer_.data() + info.begin; }
 
-    // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32; integers are read as
-    // stored. For floats, returns how many are not finite.
-    std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
-    std::uint64_t read(const std::string& name, double* out, std::uint64_t count) const;
-    void read(const std::string& name, std::int64_t* out, std::uint64_t count) const;
-    void read(const std::string& name, std::uint64_t* out, std::uint64_t count) const;
-    void read(const std::string& name, std::uint8_t* out, std::uint64_t count) const;
-
+    // Copies all `count` elements of a tensor of floats to float or double: F64 rounds to float32, others widen
+    // exactly. Returns how many are not finite.
+    template <class T>
+    std::uint64_t read(const std::string& name, T* out, std::uint64_t count) const;
     // The bits of BF16.
     std::uint64_t read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;
 
@@ -95,10 +94,6 @@ class SafetensorsFile {
 
   private:
     const TensorInfo& counted(const std::string& name, std::uint64_t count) const;
-    template <class T>
-    std::uint64_t read_floats(const std::string& name, T* out, std::uint64_t count) const;
-    template <class T>
-    std::uint64_t read_stored(const std::string& name, DType dtype, T* out, std::uint64_t count) const;
 
     std::string name_;
     MappedFile file_;                    // empty after parse
@@ -114,17 +109,22 @@ class SafetensorsWriter {
     // `data` holds the elements as `dtype` in memory until write.
     void add(std::string name, DType dtype, std::vector<std::uint64_t> shape, const void* data);
 
-    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. Throws Error if a value is not finite there.
+    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. write() calls `make`, and then drops its
+    // array.
+    using Make = std::function<ConstArray<float>()>;
     void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, const float* data);
+    void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, Make make);
 
-    // Throws Error if the file cannot be written; an existing file then stays intact.
-    void write(const std::filesystem::path& path) const;
+    // Throws Error for a float that is not finite as it is stored, or if the file cannot be written; an existing file
+    // then stays intact. `hash` receives the bytes of the file.
+    void write(const std::filesystem::path& path, Sha256* hash = nullptr) const;
 
   private:
     struct Entry {
         TensorInfo info;  // begin is set by write
         const void* data = nullptr;
-        bool rounded = false;
+        Make make = nullptr;
+        bool checked = false;  // a float of add_rounded
     };
     void insert(Entry entry);
 

@@ -26,13 +26,25 @@ std::string quoted(const std::string& text) {
     }
 }
 
-void write_rounded(FileWriter& file, const float* from, std::uint64_t count, std::uint16_t (*narrow)(float)) {
-    std::array<std::uint16_t, 32768> block;
-    for (std::uint64_t done = 0; done < count;) {
-        const auto n = std::min<std::uint64_t>(block.size(), count - done);
-        std::transform(from + done, from + done + n, block.begin(), narrow);
-        file.write(block.data(), n * sizeof(block[0]));
-        done += n;
+// Checks, rounds and writes a block after the other, each while the cache holds it.
+template <class Write>
+void write_rounded(const TensorInfo& info, const float* from, const Write& write) {
+    constexpr std::ptrdiff_t kBlock = 32768;
+    std::array<std::uint16_t, kBlock> block;
+    const float limit = info.dtype == DType::F16    ? 65520.0f     // rounds to infinity
+                        : info.dtype == DType::BF16 ? 0x1.ffp127f  // the same
+                                                    : std::numeric_limits<float>::infinity();
+    for (const float *end, *const all = from + info.count; from != all; from = end) {
+        end = from + std::min(kBlock, all - from);
+        const float* const bad = std::find_if(from, end, [=](float x) { return !(std::abs(x) < limit); });
+        check(bad == end, "safetensors: tensor \"{}\" has the value {}, which is not finite as {}", info.name,
+              bad == end ? 0 : *bad, dtype_name(info.dtype));
+        if (info.dtype == DType::F16) std::transform(from, end, block.begin(), f32_to_f16);
+        if (info.dtype == DType::BF16)
+            std::transform(from, end, block.begin(), [](float x) { return round_to_bfloat16(x).bits; });
+        const bool whole = info.dtype == DType::F32;
+        write(whole ? static_cast<const void*>(from) : block.data(),
+              static_cast<std::size_t>(end - from) * (whole ? 4 : 2));
     }
 }
 
@@ -43,27 +55,24 @@ void SafetensorsWriter::set_metadata(std::string key, std::string value) {
 }
 
 void SafetensorsWriter::add(std::string name, DType dtype, std::vector<std::uint64_t> shape, const void* data) {
-    insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, data, false});
+    insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, data});
 }
 
 void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape,
                                     const float* data) {
-    check(dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16,
-          "safetensors: tensor \"{}\": float32 is stored as F32, F16 or BF16, got {}", name, dtype_name(dtype));
-    std::uint64_t count = 1;
-    for (const std::uint64_t extent : shape) count *= extent;
-    const float limit = dtype == DType::F16    ? 65520.0f     // rounds to infinity
-                        : dtype == DType::BF16 ? 0x1.ffp127f  // the same
-                                               : std::numeric_limits<float>::infinity();
-    const float* const bad = std::find_if(data, data + count, [=](float x) { return !(std::abs(x) < limit); });
-    check(bad == data + count, "safetensors: tensor \"{}\" has the value {}, for which {} has no number", name,
-          bad == data + count ? 0 : *bad, dtype_name(dtype));
-    insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, data, dtype != DType::F32});
+    insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, data, nullptr, true});
+}
+
+void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, Make make) {
+    insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, nullptr, std::move(make), true});
 }
 
 // Checked here, so that the caller's stack names the tensor at fault.
 void SafetensorsWriter::insert(Entry entry) {
     TensorInfo& info = entry.info;
+    check(!entry.checked || info.dtype == DType::F32 || info.dtype == DType::F16 || info.dtype == DType::BF16,
+          "safetensors: tensor \"{}\": float32 is stored as F32, F16 or BF16, got {}", info.name,
+          dtype_name(info.dtype));
     check(info.name != "__metadata__", "safetensors: a tensor cannot be named __metadata__: use set_metadata");
     std::uint64_t bits = dtype_bits(info.dtype);
     bool fits = true;
@@ -78,7 +87,7 @@ void SafetensorsWriter::insert(Entry entry) {
     check(entries_.emplace(name, std::move(entry)).second, "safetensors: tensor \"{}\" was added twice", name);
 }
 
-void SafetensorsWriter::write(const std::filesystem::path& path) const {
+void SafetensorsWriter::write(const std::filesystem::path& path, Sha256* hash) const {
     std::vector<const Entry*> order;  // by name, as in the map; then by dtype
     for (const auto& [name, entry] : entries_) order.push_back(&entry);
     std::ranges::stable_sort(order, std::ranges::greater{}, [](const Entry* e) { return e->info.dtype; });
@@ -103,15 +112,16 @@ void SafetensorsWriter::write(const std::filesystem::path& path) const {
     check(length <= 100'000'000, "safetensors: the header would take {} bytes, of at most 100,000,000", length);
 
     FileWriter file(path);
-    file.write(&length, sizeof(length));
-    file.write(header.data(), header.size());
+    const auto put = [&](const void* data, std::size_t size) {
+        file.write(data, size);
+        if (hash) hash->add({static_cast<const char*>(data), size});
+    };
+    put(&length, sizeof(length));
+    put(header.data(), header.size());
     for (const Entry* e : order) {
-        if (e->rounded)
-            write_rounded(
-                file, static_cast<const float*>(e->data), e->info.count,
-                e->info.dtype == DType::F16 ? f32_to_f16 : +[](float x) { return round_to_bfloat16(x).bits; });
-        else
-            file.write(e->data, e->info.end);
+        const ConstArray<float> made = e->make ? e->make() : ConstArray<float>();
+        const void* const data = e->make ? made.data() : e->data;
+        e->checked ? write_rounded(e->info, static_cast<const float*>(data), put) : put(data, e->info.end);
     }
     file.commit();
 }

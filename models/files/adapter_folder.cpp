@@ -252,7 +252,8 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     }
 }
 
-void save_adapter(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer) {
+void save_adapter(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
+                  formats::Sha256* hash) {
     const Architecture& a = model.config;
     const AdapterOptions& options = model.adapter;
     check(!options.changes_tables, "save_adapter: {}", kTablesChanged);
@@ -284,14 +285,16 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
 
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::list<Array<float>> made;  // kept until write()
     for (const ParameterSpec& p : model.specs()) {
         if (!is_lora(p)) continue;
-        const ConstArray<float>& x = model.at(p).value();
-        const float* const rows = swaps_rows(a, p) ? made.emplace_back(rows_swapped(x, 3, a.n_head)).data() : x.data();
-        out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]}, rows);
+        out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]},
+                        [&, p]() -> ConstArray<float> {
+                            const ConstArray<float>& x = model.at(p).value();
+                            if (!swaps_rows(a, p)) return x;
+                            return rows_swapped(x, 3, a.n_head);
+                        });
     }
-    out.write(folder / kAdapterWeights);
+    out.write(folder / kAdapterWeights, hash);
 }
 
 }  // namespace inkling::models

@@ -30,6 +30,7 @@ std::vector<std::filesystem::path> model_parts(const std::filesystem::path& path
 void load_adapter(const std::filesystem::path& folder, Transformer<float>& model);
 
 // Writes the model's adapters, as float32, and the tokenizer's files into an existing folder.
-void save_adapter(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer);
+void save_adapter(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
+                  formats::Sha256* hash = nullptr);
 
 }  // namespace inkling::models

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <future>
-#include <list>
 #include <nlohmann/json.hpp>
 
 #include "data/chat/chat_template.h"
@@ -151,7 +150,7 @@ void save_tokenizer(const fs::path& folder, const Architecture& config, const da
 }
 
 void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                formats::DType type) {
+                formats::DType type, formats::Sha256* hash) {
     check(model.adapter.rank == 0, "save_model: the model has adapters: merge them, or save_adapter");
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
@@ -169,24 +168,17 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
     const Family& names = family(model.config.family);
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::list<ConstArray<float>> made;  // kept until write()
-    for (const ParameterSpec& p : parameters(model.config)) {
-        const Tensor<float>& tensor = model.at(p);
-        const ConstArray<float> values = unpacked(tensor);
-        if (tensor.packed()) made.push_back(values);
-        const float* data = values.data();
-        if (names.qkv_by_head && p.part == Part::query_key_value) {
+    for (const ParameterSpec& p : parameters(model.config))
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p]() -> ConstArray<float> {
+            const ConstArray<float> values = unpacked(model.at(p));
+            if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
+            if (!names.qkv_by_head || p.part != Part::query_key_value) return values;
             const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
-            data = made.emplace_back(values.reshaped({3, H, d, n}).transposed(0, 1).clone()).data();
-        }
-        if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
-    }
-    for (const ParameterSpec& p : names.zero_biases(model.config)) {
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p),
-                        made.emplace_back(Array<float>(p.shape, 0.0f)).data());
-    }
-    out.write(folder / "model.safetensors");
+            return values.reshaped({3, H, d, n}).transposed(0, 1).clone();
+        });
+    for (const ParameterSpec& p : names.zero_biases(model.config))
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [p] { return Array<float>(p.shape, 0.0f); });
+    out.write(folder / "model.safetensors", hash);
 }
 
 }  // namespace inkling::models

@@ -29,9 +29,9 @@ WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each atomically. Weights are stored as `type`: F32, F16 or BF16, rounded to
-// nearest.
+// nearest. `hash` receives the bytes of model.safetensors.
 void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                formats::DType type = formats::DType::F32);
+                formats::DType type = formats::DType::F32, formats::Sha256* hash = nullptr);
 
 // Writes the tokenizer's files only: tokenizer.json, tokenizer_config.json.
 void save_tokenizer(const std::filesystem::path& folder, const Architecture& config, const data::Tokenizer& tokenizer);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <list>
 
 #include "engine/weights/packed_matrix.h"
 #include "formats/safetensors/safetensors.h"
@@ -48,13 +47,12 @@ template <class T>
 void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::list<ConstArray<T>> kept;  // until write()
     for (const auto& [name, p] : module.parameters()) {
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        const T* const data = kept.emplace_back(unpacked(p)).data();
         if constexpr (std::is_same_v<T, float>) {
-            out.add_rounded(name, formats::DType::F32, shape, data);
+            out.add_rounded(name, formats::DType::F32, shape, [p = p] { return unpacked(p); });
         } else {
+            const T* const data = p.value().data();
             const bool finite = std::all_of(data, data + p.size(), [](T x) { return std::isfinite(x); });
             check(finite, "{}: {} holds values that are not finite", path.string(), name);
             out.add(name, formats::DType::F64, shape, data);

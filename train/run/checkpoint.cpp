@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <span>
 
@@ -12,7 +11,6 @@
 #include "formats/ascii.h"
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
-#include "formats/sha256.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 
@@ -136,24 +134,16 @@ std::string weights_fingerprint(models::Transformer<float>& model) {
     return fmt::format("{}-{:016x}", count, all.value);
 }
 
-void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
-                     const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
-                     const WeightAverage& average, const TrainingState& state) {
+std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                            const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                            const WeightAverage& average, const TrainingState& state) {
     formats::SafetensorsWriter out;
     for (const auto& entry : parameters.entries()) {
-        const ConstArray<float>& p = entry.parameter.value();
-        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        const auto check_finite = [&](const float* values) {
-            const bool finite = std::all_of(values, values + p.size(), [](float x) { return std::isfinite(x); });
-            check(finite, "checkpoint: {} holds values that are not finite: nothing is saved", entry.name);
-        };
-        check_finite(p.data());
+        const std::vector<std::uint64_t> shape(entry.parameter.shape().begin(), entry.parameter.shape().end());
         for (const auto& [kind, values] : updated_state(optimizer, entry))
             out.add(fmt::format("{}.{}", kind, entry.name), formats::DType::F32, shape, values);
-        if (average.on()) {
-            check_finite(average.kept.data() + entry.offset);
-            out.add(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
-        }
+        if (average.on())
+            out.add_rounded(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
     }
     Metadata metadata = {{"format", kFormat},
                          {"optimizer", name_of(optimizer.kind())},
@@ -169,24 +159,23 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
                          {"config", state.config}};
     if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
     if (!state.teacher_fingerprint.empty()) metadata[kTeachers] = state.teacher_fingerprint;
+    formats::Sha256 weights;
     if (model.adapter.rank > 0) {
-        models::save_adapter(folder, model, tokenizer);
+        models::save_adapter(folder, model, tokenizer, &weights);
     } else {
-        models::save_model(folder, model, tokenizer);
+        models::save_model(folder, model, tokenizer, formats::DType::F32, &weights);
     }
     metadata[kModelFiles] = files_checksum(folder);
     metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
     out.write(folder / kFile);
+    return formats::hex(weights.digest());
 }
 
 std::string weights_sha256(const fs::path& checkpoint) {
     const char* const name = models::is_adapter(checkpoint) ? "adapter_model.safetensors" : "model.safetensors";
     const formats::MappedFile file(checkpoint / name);
-    std::string text;
-    for (const char byte : formats::sha256({reinterpret_cast<const char*>(file.data()), file.size()}))
-        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    return text;
+    return formats::hex(formats::sha256({reinterpret_cast<const char*>(file.data()), file.size()}));
 }
 
 TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,

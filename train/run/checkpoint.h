@@ -29,10 +29,10 @@ struct TrainingState {
 
 // Writes a checkpoint into an existing folder. Throws Error for weights that are not finite. With an average of the
 // weights, the parameters must hold it (Averaged): the saved model is the average, and the weights are in the training
-// state.
-void save_checkpoint(const std::filesystem::path& folder, models::Transformer<float>& model,
-                     const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
-                     Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
+// state. Returns weights_sha256(folder).
+std::string save_checkpoint(const std::filesystem::path& folder, models::Transformer<float>& model,
+                            const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
+                            Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
 
 // Reads training_state.safetensors into the optimizer and the average, and the weights into the parameters, which hold
 // the model beside it. Throws BadInput if the state does not fit the parameters or belongs to another optimizer, or if

@@ -188,23 +188,12 @@ void RunFolder::clear() {
 
 fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::path&)>& write) {
     const std::string name = fmt::format("step-{:06}", step);
-    const fs::path beside = path_ / (kUnfinished + name), target = path_ / name;
+    const fs::path target = path_ / name;
     try {
-        formats::remove_tree(beside);
-        formats::make_directory(beside);
-        write(beside);
-        formats::sync_directory(beside);
-        std::error_code none;
-        if (fs::exists(target, none)) {  // the same step saved again
-            formats::exchange_paths(beside, target);
-        } else {
-            formats::rename_path(beside, target);
-        }
-        formats::sync_directory(path_);
+        formats::write_folder(target, path_ / (kUnfinished + name), write);
         std::erase(damaged_, name);
-        settle(step, name, Evaluated{target, stored_val_loss(target)});  // throws if it cannot be read back
+        settle(step, name);
     } catch (const Error& e) {
-        formats::try_remove_tree(beside);
         if (std::error_code none; !fs::exists(path_, none))
             throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
         const std::vector<Evaluated> whole = readable(path_, damaged_);  // others may be removing the folder just now
@@ -214,11 +203,7 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         const char* const advice = checkpoints().empty() ? "nothing was saved: free disk space and start again"
                                                          : "inkling verify tells which checkpoints are whole";
         throw Error(fmt::format("{}: {}", e.what(), advice));
-    } catch (...) {
-        formats::try_remove_tree(beside);
-        throw;
     }
-    formats::try_remove_tree(beside);  // left by an exchange
     for (const fs::path& checkpoint : checkpoints()) {
         const bool damaged = std::count(damaged_.begin(), damaged_.end(), checkpoint.filename().string()) > 0;
         if (damaged || step_of(checkpoint) > step)
@@ -234,11 +219,11 @@ void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged)
 }
 
 // Links come first: after a kill or a disk failure in between, the resumed run settles the rest.
-void RunFolder::settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved) const {
+void RunFolder::settle(std::size_t newest, const std::string& kept) const {
     std::vector<Evaluated> found = readable(path_, damaged_);
-    std::erase_if(found, [&](const Evaluated& c) { return step_of(c.folder) > newest || (saved && c.name() == kept); });
-    if (saved) found.insert(found.begin(), *saved);
-    check(!found.empty(), "{}: no checkpoint can be read", path_.string());
+    std::erase_if(found, [&](const Evaluated& c) { return step_of(c.folder) > newest; });
+    check(std::any_of(found.begin(), found.end(), [&](const Evaluated& c) { return c.name() == kept; }),
+          "{}: cannot be read back", (path_ / kept).string());
     const std::string best = best_of(found);
     link(path_, "latest", found.front().name());
     link(path_, "best", best);

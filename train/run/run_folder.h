@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,9 +72,8 @@ class RunFolder {
     };
 
     void clear_unfinished() const;
-    // Links the checkpoints up to a step, then removes old ones. `kept` stays in any case; `saved` is that checkpoint
-    // if it was read already.
-    void settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved = {}) const;
+    // Links the checkpoints up to a step, then removes old ones but `kept`, which must be readable.
+    void settle(std::size_t newest, const std::string& kept) const;
 
     std::filesystem::path path_;
     std::size_t keep_;

@@ -3,6 +3,7 @@
 // input and parameter; compare() checks them all.
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <type_traits>
 
@@ -54,7 +55,10 @@ class Case {
     Array<T> read(const std::string& key) const {
         const auto& info = file_.info(name_ + "." + key);
         std::vector<Stored> stored(info.count);
-        file_.read(info.name, stored.data(), stored.size());
+        if constexpr (std::is_floating_point_v<Stored>)
+            file_.read(info.name, stored.data(), stored.size());
+        else
+            std::memcpy(stored.data(), file_.data(info), info.end - info.begin);
         Array<T> a(Shape(info.shape.begin(), info.shape.end()));
         std::copy(stored.begin(), stored.end(), a.data());
         return a;
