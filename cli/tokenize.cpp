@@ -107,7 +107,9 @@ int encode(const TokenizeArguments& args) {
             if (args.marks && args.plain) add(id);  // else make_dataset has added them
     };
     add_marks(tokenizer->marks_before());
-    for (const std::int32_t id : args.plain ? plain.ids() : dataset.ids) add(id);
+    (args.plain ? plain.ids() : dataset.ids).visit([&](auto ids) {
+        for (const auto id : ids) add(id);
+    });
     add_marks(tokenizer->marks_after());
     print(line + "\n");
     return 0;

@@ -41,8 +41,9 @@ std::string shown(std::size_t count, std::uint64_t fingerprint) {
 // The hash of ids, learn and ends, in this order.
 struct Fingerprint {
     WordHash hash;
-    void add(TokenView ids) {
-        for (const std::int32_t id : ids) hash.add(static_cast<std::uint32_t>(id));
+    template <class Id>
+    void add(std::span<const Id> ids) {
+        for (const Id id : ids) hash.add(static_cast<std::uint32_t>(id));
     }
     std::uint64_t finish(std::span<const std::uint8_t> learn, std::span<const std::uint64_t> ends) {
         for (const std::uint8_t learned : learn) hash.add(learned);
@@ -121,17 +122,19 @@ class Builder {
 bool is_whole(const formats::MappedFile& file, const Trailer& trailer, TokenView ids, std::size_t vocab_size) {
     constexpr std::size_t block = 1 << 17;  // ids
     ContentHash hash;
+    std::uint32_t most = 0;
     std::string_view left(reinterpret_cast<const char*>(file.data()), file.size() - sizeof trailer.checksum);
     const std::size_t bytes_each = id_bytes(vocab_size);
     for (std::size_t at = 0; at < ids.size(); at += block) {
         const std::size_t n = std::min(block, ids.size() - at);
         hash.add(left.substr(0, n * bytes_each));
         left.remove_prefix(n * bytes_each);
-        for (const std::int32_t id : ids.subspan(at, n))
-            if (id < 0 || static_cast<std::size_t>(id) >= vocab_size) return false;
+        ids.subspan(at, n).visit([&](auto some) {
+            for (const auto id : some) most = std::max(most, static_cast<std::uint32_t>(id));
+        });
     }
     hash.add(left);
-    return hash.value() == trailer.checksum;
+    return hash.value() == trailer.checksum && (ids.empty() || most < vocab_size);
 }
 
 // The dataset in a file of the cache, if it exists, is whole, and belongs to this text. What was just written is not
@@ -216,7 +219,7 @@ std::size_t encode_into(Builder& builder, const Corpus& corpus, const Tokenizer&
 Dataset::Dataset(TokenView some, std::span<const std::uint8_t> learned, std::span<const std::uint64_t> example_ends)
     : ids(some), learn(learned), ends(example_ends) {
     Fingerprint all;
-    all.add(ids);
+    ids.visit([&](auto stored) { all.add(stored); });
     fingerprint = shown(ids.size(), all.finish(learn, ends));
 }
 

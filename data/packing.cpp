@@ -96,9 +96,8 @@ std::size_t ExampleSampler::targets(std::uint64_t step) const {
 
 void ExampleSampler::fill(std::uint64_t step, Batch& out) const {
     const std::size_t T = rows_.length();
-    out.batch = batch_;
-    out.length = T;
-    for (auto* const part : {&out.inputs, &out.targets, &out.begins}) part->resize(batch_ * T);
+    const Shape shape{batch_, T};
+    if (out.begins.shape() != shape) out = {IdArray(shape), IdArray(shape), IdArray(shape)};
     for (std::size_t b = 0; b < batch_; ++b) {
         rows_.fill(row_of(step * batch_ + b), out.inputs.data() + b * T, out.targets.data() + b * T,
                    out.begins.data() + b * T);

@@ -101,11 +101,8 @@ WindowSampler::WindowSampler(TokenView tokens, std::size_t batch, std::size_t le
 }
 
 void WindowSampler::fill(std::uint64_t step, Batch& out) const {
-    out.batch = batch_;
-    out.length = length_;
-    out.begins.clear();
-    out.inputs.resize(batch_ * length_);
-    out.targets.resize(batch_ * length_);
+    const Shape shape{batch_, length_};
+    if (out.begins.defined() || out.inputs.shape() != shape) out = {IdArray(shape), IdArray(shape)};
     for (std::size_t b = 0; b < batch_; ++b) {
         const TokenView window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
         window.first(length_).copy_to(out.inputs.data() + b * length_);

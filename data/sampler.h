@@ -12,6 +12,7 @@
 
 #include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
+#include "engine/array/array.h"
 #include "engine/base/names.h"
 
 namespace inkling::data {
@@ -52,11 +53,10 @@ constexpr auto names(SamplerKind) {
                                     {SamplerKind::paragraphs, "paragraphs"}});
 }
 
-// Row-major (batch, length). Targets are the inputs shifted by one token, or `no_target` where nothing is learned. For
-// rows of several documents, `begins` holds each token's document start in its row.
+// (B, T) each. Targets are the inputs shifted by one token, or `no_target` where nothing is learned. For rows of
+// several documents, `begins` holds each token's document start in its row; else it is not defined.
 struct Batch {
-    std::vector<std::int32_t> inputs, targets, begins;
-    std::size_t batch = 0, length = 0;
+    IdArray inputs = {}, targets = {}, begins = {};
 };
 inline constexpr std::int32_t no_target = -100;
 

@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <span>
+#include <vector>
 
 namespace inkling::data {
 
@@ -46,32 +46,14 @@ class TokenView {
         narrow_ ? std::copy_n(narrow(), size_, to) : std::copy_n(wide(), size_, to);
     }
 
-    class Iterator {
-      public:
-        using iterator_category = std::forward_iterator_tag;
-        using value_type = std::int32_t;
-        using difference_type = std::ptrdiff_t;
-        using pointer = const std::int32_t*;
-        using reference = std::int32_t;
-
-        Iterator() = default;
-        Iterator(const TokenView& view, std::size_t at) : data_(view.data_), narrow_(view.narrow_), at_(at) {}
-        std::int32_t operator*() const { return TokenView(data_, at_ + 1, narrow_ ? 2 : 4)[at_]; }
-        Iterator& operator++() { return ++at_, *this; }
-        Iterator operator++(int) {
-            const Iterator before = *this;
-            ++at_;
-            return before;
-        }
-        bool operator==(const Iterator& other) const { return at_ == other.at_; }
-
-      private:
-        const void* data_ = nullptr;
-        bool narrow_ = false;
-        std::size_t at_ = 0;
-    };
-    Iterator begin() const { return {*this, 0}; }
-    Iterator end() const { return {*this, size_}; }
+    // Calls use() with a std::span of the ids as they are stored.
+    template <class Use>
+    decltype(auto) visit(const Use& use) const {
+        return narrow_ ? use(std::span(narrow(), size_)) : use(std::span(wide(), size_));
+    }
+    std::vector<std::int32_t> copy() const {
+        return visit([](auto ids) { return std::vector<std::int32_t>(ids.begin(), ids.end()); });
+    }
 
   private:
     const std::uint16_t* narrow() const { return static_cast<const std::uint16_t*>(data_); }

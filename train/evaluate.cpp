@@ -91,12 +91,6 @@ class SumOfLosses {
 
 }  // namespace
 
-IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length) {
-    IdArray array({batch, length});
-    std::copy_n(ids.data(), batch * length, array.data());
-    return array;
-}
-
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);

@@ -3,9 +3,7 @@
 //   const double about = evaluate(model, tokens, {.max_tokens = 65536});
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <span>
 
 #include "data/packing.h"
 #include "data/token_view.h"
@@ -37,8 +35,5 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
 // Mean nats per learned token of examples. max_tokens takes whole rows; stride does not apply.
 double evaluate(models::Transformer<float>& model, const data::PackedExamples& rows,
                 const EvaluateOptions& options = {});
-
-// A batch's ids as arrays (B, T).
-IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length);
 
 }  // namespace inkling::train

@@ -14,15 +14,11 @@ namespace {
 
 // Bits per byte of text at a loss of 1 nat per token. The first token is not predicted.
 double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer) {
-    constexpr std::size_t kPart = 1 << 16;
-    std::size_t bytes = 0;
-    std::vector<std::int32_t> part;
-    for (std::size_t at = 1; at < tokens.size(); at += part.size()) {
-        part.resize(std::min(kPart, tokens.size() - at));
-        tokens.subspan(at, part.size()).copy_to(part.data());
-        bytes += tokenizer.decode_more(part).size();
-    }
-    return static_cast<double>(tokens.size() - 1) / static_cast<double>(bytes) / std::numbers::ln2;
+    const data::TokenView predicted = tokens.subspan(1);
+    const auto bytes = chunked_sum<std::size_t>(predicted.size(), 1 << 16, [&](std::size_t begin, std::size_t end) {
+        return tokenizer.decode_more(predicted.subspan(begin, end - begin).copy()).size();
+    });
+    return static_cast<double>(predicted.size()) / static_cast<double>(bytes) / std::numbers::ln2;
 }
 
 template <class Work>

@@ -194,7 +194,7 @@ class Preparation {
             std::vector<std::int32_t> repeated;  // examples may be shorter than the timed rows
             if (run.text.has_examples() && ids.size() < 4 * options_.block_size)
                 while (repeated.size() < 4 * options_.block_size)
-                    repeated.insert(repeated.end(), ids.begin(), ids.end());
+                    ids.visit([&](auto some) { repeated.insert(repeated.end(), some.begin(), some.end()); });
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
             Budget budget = budget_of(run.text);
             if (!settings_.recipe || !settings_.recipe->tunes) budget.tokens = text.size();
@@ -211,7 +211,7 @@ class Preparation {
     std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer, data::TokenView ids) const {
         models::Architecture config = options_.model_config(tokenizer.vocab_size());
         const auto end = tokenizer.end_of_text();
-        config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
+        config.has_bos = end && ids.visit([&](auto some) { return std::ranges::find(some, *end) != some.end(); });
         if (const auto marks = tokenizer.marks_before(); !marks.empty())
             config.has_bos = true, config.begin_token = marks[0];
         if (tokenizer.chat) config.end_tokens = {data::ChatTemplate::of(tokenizer).end_of_turn()};

@@ -10,7 +10,6 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/ops/elementwise/operators.h"
-#include "train/evaluate.h"
 
 namespace inkling::train {
 namespace {
@@ -70,15 +69,11 @@ double TrainingStep::add_part(std::size_t number, std::size_t part, std::size_t 
     Generator random{options_.seed, (number * shards + part + 1) << 20};  // dropout masks depend only on the part
     parameters.zero_gradients();
     double loss = 0;
-    const auto array = [&](const std::vector<std::int32_t>& ids) {
-        return ids.empty() ? IdArray() : id_array(ids, batch_.batch, batch_.length);
-    };
     for (std::size_t i = 0; i < micro_steps; ++i) {
         const std::size_t batch = (number * micro_steps + i) * shards + part;
         sampler_.fill(batch, batch_);
         profile::lap("batch");
-        const Tensor<float> y =
-            teachers.loss(model_, array(batch_.inputs), array(batch_.targets), &random, array(batch_.begins));
+        const Tensor<float> y = teachers.loss(model_, batch_.inputs, batch_.targets, &random, batch_.begins);
         const double own = static_cast<double>(y.item());
         // each target counts the same; with windows, this is `micro_steps` times `shards`
         const double batches = static_cast<double>(targets) / static_cast<double>(sampler_.targets(batch));

@@ -128,8 +128,9 @@ Text open_text(const std::string& path) {
         InputStream in = path == "-" ? InputStream() : InputStream(path);
         return read_stream([&](char* to, std::size_t max_size) { return in.read(to, max_size); });
     }
-    check<BadInput>(!formats::has_hole(path), "cannot read {}: it has holes, which read as NUL bytes: name a text file",
-                    path);
+    if (formats::has_hole(path))
+        throw NoText(fmt::format("cannot read {}: it has holes, which read as NUL bytes: name a text file", path),
+                     "binary");
     // A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied.
     const std::uintmax_t size = fs::file_size(path, unknown);
     return !unknown && size >= large_text ? keep_mapped(formats::MappedFile(path))

@@ -31,10 +31,13 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
 }
 
 void AddedTokens::Set::build(const std::vector<const AddedToken*>& tokens) {
+    constexpr std::size_t kMaxHeads = 8;
     if (tokens.empty()) return;
     states.resize(1);
     std::vector<std::pair<std::uint32_t, char>> made_by = {{0, 0}};  // the state before, and the byte
     for (const AddedToken* const token : tokens) {
+        const std::string head = token->content.substr(0, 2);
+        if (heads.size() <= kMaxHeads && std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
         std::uint32_t at = 0;
         for (auto byte = token->content.rbegin(); byte != token->content.rend(); ++byte) {
             const auto [found, made] = next.try_emplace(std::uint64_t{at} << 8 | static_cast<unsigned char>(*byte),
@@ -46,6 +49,7 @@ void AddedTokens::Set::build(const std::vector<const AddedToken*>& tokens) {
         check<BadInput>(!states[at].longest, "an added token appears twice");
         states[at].longest = token;
     }
+    if (heads.size() > kMaxHeads) heads.clear();
     std::vector<std::uint32_t> by_length = {0};
     std::vector<std::vector<std::uint32_t>> longer(states.size());
     for (std::uint32_t s = 1; s < states.size(); ++s) longer[made_by[s].first].push_back(s);
@@ -66,17 +70,22 @@ std::uint32_t AddedTokens::Set::step(std::uint32_t state, char byte) const {
     return first[static_cast<unsigned char>(byte)];
 }
 
-// Finds the tokens of a part of the text, from its end, and then takes them from its beginning.
+// Finds the tokens of a part of the text, from its end, and then takes them from its beginning. Where no head is, which
+// memchr tells, there is no token.
 void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& take) const {
-    constexpr std::size_t kPart = 1 << 16;
+    constexpr std::size_t kPart = 1 << 14;
     struct Found {
         std::size_t at;
         const AddedToken* token;
     };
     std::vector<Found> found;
+    std::vector<std::size_t> next_head(heads.size(), 0);
     std::size_t done = 0, searched = 0, spaces_begin = 0, spaces_end = 0;
     for (std::size_t at = 0; at < text.size() && !states.empty();) {
         if (at >= searched) {
+            for (std::size_t i = 0; i < heads.size(); ++i)
+                if (next_head[i] <= at) next_head[i] = std::min(text.find(heads[i], at), text.size());
+            if (!heads.empty()) at = std::ranges::min(next_head);
             found.clear();
             searched = std::min(text.size(), at + kPart);
             std::uint32_t state = 0;

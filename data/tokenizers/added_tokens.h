@@ -59,6 +59,7 @@ class AddedTokens {
         std::vector<State> states;  // 0: no byte of a token
         std::array<std::uint32_t, 256> first = {};
         std::unordered_map<std::uint64_t, std::uint32_t> next;  // state << 8 | byte
+        std::vector<std::string> heads;  // how tokens begin, up to 2 bytes each; empty for more than a few
 
         void build(const std::vector<const AddedToken*>& tokens);
         std::uint32_t step(std::uint32_t state, char byte) const;

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "data/tokenizers/tokenizer.h"
+#include "formats/sha256.h"
 #include "models/transformer.h"
 
 namespace inkling::models {

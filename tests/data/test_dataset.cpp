@@ -21,7 +21,7 @@ using Documents = std::vector<std::string_view>;
 
 namespace {
 
-Ids ids(const Dataset& corpus) { return {corpus.ids.begin(), corpus.ids.end()}; }
+Ids ids(const Dataset& corpus) { return corpus.ids.copy(); }
 
 std::vector<fs::path> files(const ScratchFolder& folder) {
     std::vector<fs::path> found;
@@ -97,14 +97,14 @@ TEST_CASE("dataset: ids that grow, of 2 bytes as of 4", "[data]") {
         expected.insert(expected.end(), more.begin(), more.end());
     }
     const GrowingIds moved = std::move(growing);
-    CHECK(Ids(moved.ids().begin(), moved.ids().end()) == expected);
+    CHECK(moved.ids().copy() == expected);
     const Ids all = {0, 1, 65535, 7, 300};  // ids of 2 bytes are the same as of 4
     GrowingIds narrow(65536), wide(65537);
     narrow.append(all);
     wide.append(all);
     const std::vector<std::uint16_t> short_ids(all.begin(), all.end());
     for (const TokenView ids : {narrow.ids(), wide.ids(), TokenView(all), TokenView(std::span(short_ids))}) {
-        CHECK(Ids(ids.begin(), ids.end()) == all);
+        CHECK(ids.copy() == all);
         CHECK((ids.size() == 5 && !ids.empty() && ids[2] == 65535));
         Ids part(3);
         ids.subspan(1).first(3).copy_to(part.data());

@@ -103,7 +103,7 @@ TEST_CASE("packed examples: every row is met once an epoch, by the step alone", 
     std::size_t differ = 0;
     for (std::size_t step = 0; step < rows.size(); ++step) {  // three epochs
         sampler.fill(step, batch);
-        CHECK(batch.length == 16);
+        CHECK(batch.inputs.shape() == Shape{3, 16});
         CHECK(sampler.targets(step) ==
               48 - static_cast<std::size_t>(std::count(batch.targets.begin(), batch.targets.end(), no_target)));
         for (std::size_t b = 0; b < 3; ++b)
@@ -111,8 +111,8 @@ TEST_CASE("packed examples: every row is met once an epoch, by the step alone", 
         Batch again, unlike;
         same.fill(step, again);
         other.fill(step, unlike);
-        CHECK(again.inputs == batch.inputs);
-        CHECK(again.begins == batch.begins);
+        CHECK((again.inputs == batch.inputs));
+        CHECK((again.begins == batch.begins));
         differ += unlike.inputs != batch.inputs;
     }
     CHECK(met.size() == rows.size());

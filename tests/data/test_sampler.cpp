@@ -31,14 +31,13 @@ TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
     Batch batch;
     for (std::uint64_t step : {0, 1, 7, 1000}) {
         sampler->fill(step, batch);
-        REQUIRE(batch.batch == 3);
-        REQUIRE(batch.length == 8);
-        REQUIRE(batch.inputs.size() == 24);
-        REQUIRE(batch.targets.size() == 24);
+        REQUIRE(batch.inputs.shape() == Shape{3, 8});
+        REQUIRE(batch.targets.shape() == Shape{3, 8});
+        const std::int32_t *const inputs = batch.inputs.data(), *const targets = batch.targets.data();
         for (std::size_t i = 0; i < 24; ++i) {
-            CHECK(batch.targets[i] == batch.inputs[i] + 1);
-            CHECK(batch.inputs[i] == batch.inputs[i / 8 * 8] + static_cast<int>(i % 8));
-            CHECK(batch.targets[i] <= 100);
+            CHECK(targets[i] == inputs[i] + 1);
+            CHECK(inputs[i] == inputs[i / 8 * 8] + static_cast<int>(i % 8));
+            CHECK(targets[i] <= 100);
         }
     }
 }
@@ -54,8 +53,8 @@ TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[
     for (std::uint64_t step = 1; step < 40; ++step) a->fill(step, forward);
     CHECK(forward.inputs.data() == buffer);
     b->fill(39, single);
-    CHECK(single.inputs == forward.inputs);
-    CHECK(single.targets == forward.targets);
+    CHECK((single.inputs == forward.inputs));
+    CHECK((single.targets == forward.targets));
 }
 
 TEST_CASE("sampler: the seed matters where there is chance, and starts are uniform", "[data]") {
@@ -163,8 +162,8 @@ TEST_CASE("split_tokens: the last part validates, of fractions from 0 up to 1", 
     std::vector<std::int32_t> tokens(10);
     std::iota(tokens.begin(), tokens.end(), 0);
     const auto [train, val] = split_tokens(tokens, 0.25);
-    CHECK(std::vector(train.begin(), train.end()) == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6});
-    CHECK(std::vector(val.begin(), val.end()) == std::vector<std::int32_t>{7, 8, 9});
+    CHECK(train.copy() == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6});
+    CHECK(val.copy() == std::vector<std::int32_t>{7, 8, 9});
     CHECK(train.data() == tokens.data());
     const std::vector<std::int32_t> shakespeare(1'115'394);  // the sizes of nanoGPT
     CHECK(split_tokens(shakespeare, 0.1).train.size() == 1'003'854);
@@ -229,8 +228,7 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
     const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
     const BpeTokenizer bpe(train_bpe(documents, 300));
     const Dataset dataset = make_dataset(corpus_of(documents), bpe);
-    CHECK(marked(bpe, std::vector<std::int32_t>(dataset.ids.begin(), dataset.ids.end())) ==
-          "|one\n<|endoftext|>|two\n\n|The end.");
+    CHECK(marked(bpe, dataset.ids.copy()) == "|one\n<|endoftext|>|two\n\n|The end.");
 }
 
 TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") {

@@ -13,8 +13,8 @@ inline std::vector<std::size_t> starts(const data::Sampler& sampler, std::uint64
     data::Batch batch;
     for (std::uint64_t step = 0; step < steps; ++step) {
         sampler.fill(step, batch);
-        for (std::size_t b = 0; b < batch.batch; ++b)
-            all.push_back(static_cast<std::size_t>(batch.inputs[b * batch.length]));
+        for (std::size_t b = 0; b < batch.inputs.dim(0); ++b)
+            all.push_back(static_cast<std::size_t>(batch.inputs(b, 0)));
     }
     return all;
 }

@@ -17,7 +17,7 @@ using data::LossOn;
 
 namespace {
 
-std::vector<std::int32_t> all_ids(const data::Dataset& dataset) { return {dataset.ids.begin(), dataset.ids.end()}; }
+std::vector<std::int32_t> all_ids(const data::Dataset& dataset) { return dataset.ids.copy(); }
 
 std::vector<std::int32_t> learned_ids(const data::Dataset& dataset) {
     std::vector<std::int32_t> some;
@@ -83,7 +83,7 @@ TEST_CASE("examples: what is learned of each shape", "[train]") {
         {ExampleShape::completion, {{"prompt", "One day<|endoftext|>"}, {"completion", " Rosa ran."}}, 1}};
     const data::Dataset e = encoded(completion, *tokenizer);
     CHECK(tokenizer->decode(all_ids(e)) == "One day<|endoftext|> Rosa ran.<|endoftext|>");
-    CHECK(std::count(e.ids.begin(), e.ids.end(), end) == 1);  // what a prompt spells is text
+    CHECK(std::ranges::count(all_ids(e), end) == 1);  // what a prompt spells is text
     CHECK(tokenizer->decode(learned_ids(e)) == " Rosa ran.<|endoftext|>");
     std::vector<std::int32_t> apart;  // as `generate` sees the prompt
     for (const char* part : {"One day<|endoftext|>", " Rosa ran."})

@@ -1,7 +1,6 @@
 // --shards: a batch in equal parts, whose gradients are added as a balanced tree.
 #include "engine/autograd/backward.h"
 #include "tests/train/run.h"
-#include "train/evaluate.h"
 #include "train/sharding/pairwise_sum.h"
 
 using namespace inkling;
@@ -60,15 +59,13 @@ TEST_CASE("shards: a step's gradient is the tree of the gradients of its rows", 
         data::make_sampler(o.sampler, other.loop.text().train, o.batch_size, o.block_size, o.seed, nullptr);
     data::Batch batch;
     sampler->fill(0, batch);  // of whole steps
-    const std::size_t part = o.batch_size / shards * o.block_size;
+    const std::size_t part = o.batch_size / shards;
     std::vector<Array<float>> parts;
     double loss = 0;
     for (std::size_t i = 0; i < shards; ++i) {
         other.parameters().zero_gradients();
-        const std::span<const std::int32_t> inputs(batch.inputs), targets(batch.targets);
-        const Tensor<float> y =
-            other.model->loss(train::id_array(inputs.subspan(i * part, part), o.batch_size / shards, o.block_size),
-                              train::id_array(targets.subspan(i * part, part), o.batch_size / shards, o.block_size));
+        const auto rows = [&](const IdArray& ids) { return ids.sliced(0, i * part, (i + 1) * part).clone(); };
+        const Tensor<float> y = other.model->loss(rows(batch.inputs), rows(batch.targets));
         loss += static_cast<double>(y.item()) / 4;
         backward(y);
         parts.push_back(other.parameters().gradients().clone());

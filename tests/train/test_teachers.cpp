@@ -5,7 +5,6 @@
 #include "engine/fused/cross_entropy.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
-#include "train/evaluate.h"
 #include "train/recipes/estimate.h"
 #include "train/run/checkpoint.h"
 
@@ -36,8 +35,12 @@ struct School {
     }
 };
 
-const IdArray kIds = train::id_array(std::vector{1, 2, 3, 0, 4, 2, 5, 1}, 2, 4);
-const IdArray kTargets = train::id_array(std::vector{2, 3, kIgnore, 4, 2, 5, 1, kIgnore}, 2, 4);
+IdArray two_rows(const std::vector<std::int32_t>& ids) {
+    IdArray rows({2, 4});
+    std::ranges::copy(ids, rows.data());
+    return rows;
+}
+const IdArray kIds = two_rows({1, 2, 3, 0, 4, 2, 5, 1}), kTargets = two_rows({2, 3, kIgnore, 4, 2, 5, 1, kIgnore});
 
 // -sum_j q_ij ln p_ij, meaned over the counted rows, with q from the probabilities of the teachers; in double.
 double expected(const Transformer<float>& student, const std::vector<const Transformer<float>*>& teachers,

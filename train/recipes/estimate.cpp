@@ -96,8 +96,7 @@ Measured measure(const TrainOptions& options, const Parts& adapted, const models
         sampler->fill(0, batch);
         step.parameters.zero_gradients();
         Generator random;
-        backward(model->loss(id_array(batch.inputs, batch.batch, batch.length),
-                             id_array(batch.targets, batch.batch, batch.length), &random));
+        backward(model->loss(batch.inputs, batch.targets, &random));
     }
     m.step = more();
     double best = 1e30, sum = 0;

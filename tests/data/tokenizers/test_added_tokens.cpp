@@ -67,7 +67,7 @@ TEST_CASE("added tokens: cut as by trying every token at every place", "[data]")
             return text;
         };
         std::set<std::string> contents;
-        for (std::size_t n = 1 + below(random, 8); n > 0; --n) contents.insert(some_text(5, 2));
+        for (std::size_t n = 1 + below(random, 16); n > 0; --n) contents.insert(some_text(5, 2 + i % 2));
         const AddedTokens added = made({contents.begin(), contents.end()});
         const std::string text = some_text(60, 3);
         INFO(text);
