@@ -34,7 +34,6 @@ class LiveRun : public train::Callback {
 
     std::string url() const { return server_.url(); }
     std::string places() const { return server_.places(); }
-    bool watch_only() const { return watch_only_; }
 
     void step_done(train::TrainingLoop& loop) override;
     void stopped(train::TrainingLoop& loop) override;
