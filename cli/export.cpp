@@ -6,7 +6,6 @@
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/wrong_usage.h"
-#include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "generate/utf8_stream.h"

@@ -174,14 +174,15 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::uint64_t parameters = run.loaded.model->parameter_count();
     const models::AdapterOptions& adapter = run.loaded.model->adapter;
     train::TrainingLoop& loop = *run.loop;
-    tell_beginning(report, run, threads);
+    print_header(report, run, threads);
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     const nlohmann::ordered_json plan =
         plan_json(loop.options(), parameters, run.text.ids.size(), tokenizer.vocab_size(), threads);
     if (!goes_on && adapter.rank > 0) check_input(options, "init-from", adapter.base);
-    goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // everything is checked before this point
+    goes_on ? folder->repair_links(checkpoint, run.damaged)
+            : folder->clear();  // everything is checked before this point
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop, &metrics);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
@@ -225,7 +226,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         if (live) live->finish();
         return 128 + stopped_by;
     }
-    tell_ending(report, loop, tokenizer, card, seconds_now() - start, checkpoints.sha256(), take_sample);
+    print_summary(report, loop, tokenizer, card, seconds_now() - start, checkpoints.sha256(), take_sample);
     if (args.json) json.end(loop, folder->path(), checkpoints.sha256());
     if (live) live->finish();
     return 0;

@@ -76,7 +76,7 @@ class SumOfLosses {
         const std::vector<Told> all = processes_.gather_all(Told{own_, stop_ ? 1.0 : 0.0});
         for (std::size_t i = 0; i < round_.size(); ++i) total_ += all[i].loss * static_cast<double>(round_[i]);
         for (const Told& told : all) stopped_ = stopped_ || told.stop != 0;
-        if (stopped_ && options_.told_to_stop) *options_.told_to_stop = true;
+        if (stopped_ && options_.stop_requested) *options_.stop_requested = true;
         round_.clear();
         own_ = 0;
     }

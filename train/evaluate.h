@@ -22,9 +22,9 @@ struct EvaluateOptions {
     // Called between batches and layers with done in [0, 1); returning false ends the evaluation.
     std::function<bool(double done)> progress = nullptr;
     // Processes that share the batches; the result is that of one process. If progress() of one ends the evaluation, it
-    // sets *told_to_stop in all.
+    // sets *stop_requested in all.
     distributed::Processes& processes = distributed::alone();
-    bool* told_to_stop = nullptr;
+    bool* stop_requested = nullptr;
 };
 
 // Mean nats per token over `tokens`, in adjacent windows of the context's length, or `length`, so that every token but

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/base/clock.h"
+#include "engine/base/parallel.h"
 #include "engine/process/adaptive_threads.h"
 #include "train/evaluate.h"
 #include "train/settings/settings.h"
@@ -161,10 +162,10 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
     const bool alone = step_->processes().count == 1;
     step_->asked_to_stop = stop;
     const auto interrupted = [&] {
-        return asked_to_stop_ = asked_to_stop_ || step_->told_to_stop || (alone && stop && stop());
+        return asked_to_stop_ = asked_to_stop_ || step_->stop_requested || (alone && stop && stop());
     };
     const double start = seconds_now() - state_.elapsed_s;
-    asked_to_stop_ = step_->told_to_stop = false;
+    asked_to_stop_ = step_->stop_requested = false;
     model_.train();
     const auto is_best = [&] {
         const bool best = state_.val_loss < state_.best_val_loss;
@@ -215,7 +216,7 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how{.processes = step_->processes()};
     how.length = options_.block_size;
-    how.told_to_stop = &step_->told_to_stop;
+    how.stop_requested = &step_->stop_requested;
     how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     how.progress = [&](double done) {
         for (Callback* const callback : callbacks) callback->evaluating(*this, done);

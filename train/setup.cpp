@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "data/chat/chat_template.h"
 #include "distributed/processes.h"

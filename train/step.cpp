@@ -120,7 +120,7 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
     timed_from_ = now;
     processes_.gather_blocks(all, sizes);
     result.seconds = all[kSeconds];
-    for (const std::size_t begin : begins) told_to_stop = told_to_stop || all[begin + kStop] != 0;
+    for (const std::size_t begin : begins) stop_requested = stop_requested || all[begin + kStop] != 0;
     std::vector<double> losses;
     for (const std::size_t begin : begins)
         losses.insert(losses.end(), &all[begin + kLosses], &all[begin + kLosses] + own_losses.size());

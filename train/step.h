@@ -54,10 +54,10 @@ class TrainingStep {
     // at (2, 7, 31) of ...".
     std::string find_anomaly(std::size_t number);
 
-    // asked_to_stop: whether this process is asked to stop; each step tells the others. told_to_stop: whether any
+    // asked_to_stop: whether this process is asked to stop; each step tells the others. stop_requested: whether any
     // process was asked.
     std::function<bool()> asked_to_stop;
-    bool told_to_stop = false;
+    bool stop_requested = false;
 
     // Calls save() with the whole optimizer, gathered in the first process; load() with one that takes all state.
     using WithOptimizer = std::function<void(Optimizer<float>&)>;

@@ -72,7 +72,7 @@ std::string memory_note(const TrainOptions& options, const models::Transformer<f
 
 }  // namespace
 
-void tell_beginning(Report& report, const train::PreparedRun& run, std::size_t threads) {
+void print_header(Report& report, const train::PreparedRun& run, std::size_t threads) {
     const train::TrainingLoop& loop = *run.loop;
     const TrainOptions& options = loop.options();
     models::Transformer<float>& model = *run.loaded.model;
@@ -171,9 +171,9 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
 
 }  // namespace
 
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                 const train::RunCard& card, double seconds, const std::string& sha256,
-                 const train::SampleWriter::Take& take_sample) {
+void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                   const train::RunCard& card, double seconds, const std::string& sha256,
+                   const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
     const double tokens = static_cast<double>(state.step) * loop.tokens_per_step();

@@ -11,13 +11,13 @@
 
 namespace inkling::cli {
 
-void tell_beginning(Report& report, const train::PreparedRun& run, std::size_t threads);
+void print_header(Report& report, const train::PreparedRun& run, std::size_t threads);
 
 // Prints the end of a run: its best loss, why it stopped, a sample of the best model, and the next command.
 // `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
 // writes the sample.
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                 const train::RunCard& card, double seconds, const std::string& sha256,
-                 const train::SampleWriter::Take& take_sample);
+void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                   const train::RunCard& card, double seconds, const std::string& sha256,
+                   const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

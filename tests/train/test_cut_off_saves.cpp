@@ -41,7 +41,7 @@ void train_on(const std::string& out) {
     }
     Run run(options(), letters(600), models::load_model(found.front()).model);
     run.resume(found.front());
-    folder.mend(found.front());
+    folder.repair_links(found.front());
     run.to_end(&folder);
 }
 

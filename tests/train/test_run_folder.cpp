@@ -346,17 +346,17 @@ TEST_CASE("run folder: mending points the links to the right checkpoints, then r
     save(folder, 20, 2.0);
     save(folder, 30, 3.0);
     const auto newest = make(40, 1.5);
-    folder.mend(newest);
+    folder.repair_links(newest);
     CHECK(read(folder.path() / "latest" / "file") == "step-000040");
     CHECK(read(folder.path() / "best" / "file") == "step-000040");
     CHECK(folder.checkpoints().size() == 2);  // 30 and 40
     // among equal losses the first is the best, as during a run
-    folder.mend(make(50, 1.5));
+    folder.repair_links(make(50, 1.5));
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000040");
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
     // the checkpoint that the run resumes from always stays
     const auto old = make(5, 9);
-    folder.mend(old);
+    folder.repair_links(old);
     CHECK(fs::exists(old));
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
     save(folder, 6, 9);  // and what came after it goes once the run has gone on, the best of it too
@@ -369,7 +369,7 @@ TEST_CASE("run folder: one that cannot be loaded is neither newest nor best, and
     RunFolder folder(scratch.path());
     save(folder, 10, 2);
     const fs::path damaged = save(folder, 20, 1);
-    folder.mend(folder.path() / "step-000010", {damaged});
+    folder.repair_links(folder.path() / "step-000010", {damaged});
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000010");
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
     CHECK(fs::exists(damaged));

@@ -213,7 +213,7 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
     return target;
 }
 
-void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged) {
+void RunFolder::repair_links(const fs::path& from, const std::vector<fs::path>& damaged) {
     for (const fs::path& checkpoint : damaged) damaged_.push_back(checkpoint.filename().string());
     settle(std::numeric_limits<std::size_t>::max(), from.filename().string());
 }

@@ -59,7 +59,7 @@ class RunFolder {
 
     // Repairs the links and removes old checkpoints when a run resumes from one: an interrupted save leaves links to
     // older ones. The next save removes those in `damaged`, which could not be loaded.
-    void mend(const std::filesystem::path& from, const std::vector<std::filesystem::path>& damaged = {});
+    void repair_links(const std::filesystem::path& from, const std::vector<std::filesystem::path>& damaged = {});
 
   private:
     struct Lock {
