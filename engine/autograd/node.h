@@ -1,5 +1,5 @@
 // A node of the graph: the op that made a value, and the sum of the value's gradient. Users see Tensor; ops see
-// Gradients (backward.h) and the functions of output.h. Neither touches nodes.
+// Gradients (op_gradients.h) and the functions of output.h. Neither touches nodes.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ template <class T>
 class OpGradient {
   public:
     virtual ~OpGradient() = default;
-    virtual void compose(const Tensor<T>& dy, Gradients<T>& grads) const = 0;  // of ops: it has a gradient itself
-    virtual void compute(const Array<T>& dy, Gradients<T>& grads) const = 0;   // of arrays: fast
-    bool composes = false, computes = false;                                   // the forms that it has
+    virtual void by_ops(const Tensor<T>& dy, Gradients<T>& grads) const = 0;    // it has a gradient itself
+    virtual void by_arrays(const Array<T>& dy, Gradients<T>& grads) const = 0;  // fast
+    bool has_ops = false, has_arrays = false;                                   // the forms that it has
 };
 
 template <class T>
@@ -55,7 +55,7 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    std::atomic<int> runs = 0;   // run.h: -1: one that changes the node; else the number that read it
+    std::atomic<int> runs = 0;   // walk.h: -1: one that changes the node; else the number that read it
     std::recursive_mutex mutex;  // leaf_lock.h
     struct {
         bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer

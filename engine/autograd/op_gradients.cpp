@@ -23,7 +23,7 @@ template <class T>
 void Gradients<T>::add(std::size_t i, Array<T> g) {
     if (!wanted(i)) return;
     Node<T>& input = *node_->inputs[i];
-    if (Node<T>& sum = run_.sum(input); &sum != &input || leaves_.take(i)) {
+    if (Node<T>& sum = run_.accumulator(input); &sum != &input || leaves_.take(i)) {
         add_gradient(sum, std::move(g));
     } else {
         leaves_.add_later(input, std::move(g));
@@ -33,7 +33,7 @@ void Gradients<T>::add(std::size_t i, Array<T> g) {
 template <class T>
 Node<T>& Gradients<T>::wanted_sum(std::size_t i) {
     check(wanted(i), "{}: its backward writes a gradient of input {}, which wants none", node_->op, i);
-    return run_.sum(*node_->inputs[i]);
+    return run_.accumulator(*node_->inputs[i]);
 }
 
 template <class T>
@@ -74,23 +74,23 @@ void Gradients<T>::add_through(const Tensor<T>& dy, FunctionRef<Tensor<T>()> twi
     const EnableGrad scope;
     const Tensor<T> y = twin();
     if (!y.requires_grad()) return;
-    std::vector<NodePtr<T>> ends;
-    std::vector<std::size_t> input_of;  // the first input that each end is
+    std::vector<NodePtr<T>> targets;
+    std::vector<std::size_t> input_of;  // the first input that each target is
     for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
-        const bool again = std::find(ends.begin(), ends.end(), node_->inputs[i]) != ends.end();
-        if (wanted(i) && !again) ends.push_back(node_->inputs[i]), input_of.push_back(i);
+        const bool again = std::find(targets.begin(), targets.end(), node_->inputs[i]) != targets.end();
+        if (wanted(i) && !again) targets.push_back(node_->inputs[i]), input_of.push_back(i);
     }
-    GraphRun<T> through("gradients", y.node(), run_.records() ? Into::tensors : Into::arrays, ends, Ends::stop);
+    GraphRun<T> through("gradients", y.node(), run_.records() ? Into::tensors : Into::arrays, targets, AtTargets::stop);
     through.propagate(dy, Graph::release);
-    for (std::size_t k = 0; k < ends.size(); ++k) {
-        const Tensor<T> g = through.gradient(ends[k]);
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+        const Tensor<T> g = through.gradient(targets[k]);
         if (g.defined()) add(input_of[k], g);
     }
 }
 
 template <class T>
 const Node<T>* Gradients<T>::sum_of(std::size_t i) const {
-    return node_->inputs[i] && !run_.records() ? &run_.sum(*node_->inputs[i]) : nullptr;
+    return node_->inputs[i] && !run_.records() ? &run_.accumulator(*node_->inputs[i]) : nullptr;
 }
 
 template class Gradients<float>;

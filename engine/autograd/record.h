@@ -86,21 +86,21 @@ both_ways(Gs&&...) -> both_ways<std::remove_cvref_t<Gs>...>;
 
 template <class T, class F>
 class ClosureGradient final : public OpGradient<T> {
-    static constexpr bool kComposes = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
-    static constexpr bool kComputes = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
-    static_assert(kComposes || kComputes,
+    static constexpr bool kOps = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
+    static constexpr bool kArrays = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
+    static_assert(kOps || kArrays,
                   "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
 
   public:
     template <class... Gs>
     explicit ClosureGradient(Gs&&... closures) : f_(std::forward<Gs>(closures)...) {
-        this->composes = kComposes, this->computes = kComputes;
+        this->has_ops = kOps, this->has_arrays = kArrays;
     }
-    void compose(const Tensor<T>& dy, Gradients<T>& grads) const override {
-        if constexpr (kComposes) f_(dy, grads);
+    void by_ops(const Tensor<T>& dy, Gradients<T>& grads) const override {
+        if constexpr (kOps) f_(dy, grads);
     }
-    void compute(const Array<T>& dy, Gradients<T>& grads) const override {
-        if constexpr (kComputes) f_(dy, grads);
+    void by_arrays(const Array<T>& dy, Gradients<T>& grads) const override {
+        if constexpr (kArrays) f_(dy, grads);
     }
 
   private:

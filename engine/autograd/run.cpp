@@ -21,9 +21,9 @@ void release(Node<T>& node) {
 }
 
 template <class T>
-std::uint64_t oldest_of(const std::vector<NodePtr<T>>& ends) {
-    if (ends.empty()) return 0;
-    return (*std::min_element(ends.begin(), ends.end(),
+std::uint64_t oldest_of(const std::vector<NodePtr<T>>& targets) {
+    if (targets.empty()) return 0;
+    return (*std::min_element(targets.begin(), targets.end(),
                               [](const auto& a, const auto& b) { return a->order < b->order; }))
         ->order;
 }
@@ -56,15 +56,15 @@ void call(const NodePtr<T>& node, GraphRun<T>& run, const ConstArray<std::type_i
 }  // namespace
 
 template <class T>
-GraphRun<T>::GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends,
-                      Ends at_ends)
+GraphRun<T>::GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& targets,
+                      AtTargets at_targets)
     : root_(root),
       into_(into),
-      walk_(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(ends),
-            at_ends == Ends::stop ? ends : std::vector<NodePtr<T>>()) {
-    for (const NodePtr<T>& end : ends) {
-        const bool first = wanted_.insert(end.get()).second;
-        if (first && !records()) own_sums_[end.get()] = std::make_shared<Node<T>>("gradients", end->shape);
+      walk_(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(targets),
+            at_targets == AtTargets::stop ? targets : std::vector<NodePtr<T>>()) {
+    for (const NodePtr<T>& target : targets) {
+        const bool first = wanted_.insert(target.get()).second;
+        if (first && !records()) accumulators_[target.get()] = std::make_shared<Node<T>>("gradients", target->shape);
     }
     if (into == Into::leaves) return;
     for (auto node = walk_.nodes.rbegin(); node != walk_.nodes.rend(); ++node)
@@ -81,7 +81,7 @@ template <class T>
 void GraphRun<T>::propagate(Tensor<T> dy, Graph after) {
     const std::vector<NodePtr<T>> none;
     WatchedLeaves<T> leaves(into_ == Into::leaves ? walk_.nodes : none);
-    records() ? add(*root_, dy) : add_gradient(sum(*root_), dy.array());
+    records() ? add(*root_, dy) : add_gradient(accumulator(*root_), dy.array());
     dy = {};
     for (NodePtr<T>& node : walk_.nodes) {
         if (leads_on(*node)) step(node);
@@ -94,37 +94,37 @@ void GraphRun<T>::propagate(Tensor<T> dy, Graph after) {
 
 template <class T>
 void GraphRun<T>::step(const NodePtr<T>& node) {
-    if (records()) return compose(node);
-    Node<T>& sum = this->sum(*node);
+    if (records()) return by_ops(node);
+    Node<T>& sum = accumulator(*node);
     if (!sum.has_grad) return;
-    if (&sum != node.get()) return compute(node, sum.grad);  // an end keeps its gradient, which flows on
+    if (&sum != node.get()) return by_arrays(node, sum.grad);  // a target keeps its gradient, which flows on
     node->has_grad = false;
-    compute(node, std::move(node->grad));
+    by_arrays(node, std::move(node->grad));
 }
 
 template <class T>
-void GraphRun<T>::compute(const NodePtr<T>& node, Array<T> dy) {
+void GraphRun<T>::by_arrays(const NodePtr<T>& node, Array<T> dy) {
     if (node->watch) hand_out(*node, dy);
     call(node, *this, dy, [&](Gradients<T>& grads) {
-        if (node->gradient->computes) return node->gradient->compute(dy, grads);
+        if (node->gradient->has_arrays) return node->gradient->by_arrays(dy, grads);
         const InsideOp scope;
-        node->gradient->compose(Tensor<T>(std::move(dy)), grads);
+        node->gradient->by_ops(Tensor<T>(std::move(dy)), grads);
     });
 }
 
 template <class T>
-void GraphRun<T>::compose(const NodePtr<T>& node) {
+void GraphRun<T>::by_ops(const NodePtr<T>& node) {
     const auto found = recorded_.find(node.get());
     if (found == recorded_.end()) return;
     check(!has_hooks(*node), "gradients: '{}' has a hook of on_grad(), which writes to an array: it leaves no graph",
           node->op);
     check(
-        node->gradient->composes,
+        node->gradient->has_ops,
         "gradients: '{}' cannot be differentiated twice: its backward computes arrays, which have no graph. Write the "
         "part with other ops, or ask for gradients without create_graph",
         node->op);
     const Tensor<T> dy = found->second;
-    call(node, *this, dy.value(), [&](Gradients<T>& grads) { node->gradient->compose(dy, grads); });
+    call(node, *this, dy.value(), [&](Gradients<T>& grads) { node->gradient->by_ops(dy, grads); });
 }
 
 template <class T>
@@ -145,12 +145,12 @@ void GraphRun<T>::add(const Node<T>& input, const Tensor<T>& g) {
 }
 
 template <class T>
-Tensor<T> GraphRun<T>::gradient(const NodePtr<T>& end) const {
+Tensor<T> GraphRun<T>::gradient(const NodePtr<T>& target) const {
     if (records()) {
-        const auto found = recorded_.find(end.get());
+        const auto found = recorded_.find(target.get());
         return found == recorded_.end() ? Tensor<T>() : found->second;
     }
-    const Node<T>& own = *own_sums_.at(end.get());
+    const Node<T>& own = *accumulators_.at(target.get());
     return own.has_grad ? Tensor<T>(own.grad) : Tensor<T>();
 }
 

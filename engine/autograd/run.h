@@ -9,46 +9,47 @@
 
 namespace inkling {
 
-// Where a run sums gradients: in every leaf that it reaches; or only those of `ends`, as arrays, or as tensors with a
-// graph of their own.
+// Where a run sums gradients: in every leaf that it reaches; or only those of `targets`, as arrays, or as tensors with
+// a graph of their own.
 enum class Into { leaves, arrays, tensors };
 
-// Whether the gradient of an end flows on to other ends that it depends on.
-enum class Ends { flow_on, stop };
+// Whether the gradient of a target flows on to other targets that it depends on.
+enum class AtTargets { flow_on, stop };
 
 template <class T>
 class GraphRun {
   public:
-    GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& ends = {},
-             Ends at_ends = Ends::flow_on);
+    GraphRun(const char* what, const NodePtr<T>& root, Into into, const std::vector<NodePtr<T>>& targets = {},
+             AtTargets at_targets = AtTargets::flow_on);
 
     // Takes the nodes in order, from the root, whose gradient is dy.
     void propagate(Tensor<T> dy, Graph after);
-    // The gradient of an end; undefined if the root does not depend on it.
-    Tensor<T> gradient(const NodePtr<T>& end) const;
+    // The gradient of a target; undefined if the root does not depend on it.
+    Tensor<T> gradient(const NodePtr<T>& target) const;
 
     // For Gradients
     bool records() const { return into_ == Into::tensors; }
     bool wants(const Node<T>& input) const { return into_ == Into::leaves || wanted_.contains(&input); }
-    Node<T>& sum(Node<T>& input) const {  // the node that holds the sum: the input itself, but for ends
-        if (own_sums_.empty()) return input;
-        const auto own = own_sums_.find(&input);
-        return own == own_sums_.end() ? input : *own->second;
+    // The node that sums the gradients of an input: the input itself, but for targets.
+    Node<T>& accumulator(Node<T>& input) const {
+        if (accumulators_.empty()) return input;
+        const auto own = accumulators_.find(&input);
+        return own == accumulators_.end() ? input : *own->second;
     }
     void add(const Node<T>& input, const Tensor<T>& g);  // only if this run records
 
   private:
     bool leads_on(const Node<T>& node) const;
     void step(const NodePtr<T>& node);
-    void compute(const NodePtr<T>& node, Array<T> dy);
-    void compose(const NodePtr<T>& node);
+    void by_arrays(const NodePtr<T>& node, Array<T> dy);
+    void by_ops(const NodePtr<T>& node);
 
     const NodePtr<T> root_;
     const Into into_;
     Walk<T> walk_;
-    std::unordered_set<const Node<T>*> wanted_;                // the ends, and the nodes that lead to them
-    std::unordered_map<const Node<T>*, NodePtr<T>> own_sums_;  // of ends, whose own gradients stay as they are
-    std::unordered_map<const Node<T>*, Tensor<T>> recorded_;   // the gradients with a graph
+    std::unordered_set<const Node<T>*> wanted_;                    // the targets, and the nodes that lead to them
+    std::unordered_map<const Node<T>*, NodePtr<T>> accumulators_;  // of targets, whose own gradients stay as they are
+    std::unordered_map<const Node<T>*, Tensor<T>> recorded_;       // the gradients with a graph
 };
 
 // Throws unless y wants a gradient, and dy fits it: of its shape, or undefined for a single number.
