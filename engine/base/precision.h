@@ -1,6 +1,10 @@
 // The precision of the operands of matrix products. Accumulation and everything else stay float32.
 //   const WithPrecision scope(Precision::bf16);      // products of ops in this scope round to bfloat16
-// Arrays of double are never rounded.
+// Arrays of double are never rounded. Where numbers round to bfloat16:
+//   engine/weights/operand.h             the operands of matmul and of linear layers, whole or while gemm packs them
+//   engine/fused/attention.cpp           queries, keys and values; with AVX512_BF16 also what is multiplied in backward
+//   engine/ops/elementwise/unary_op.cpp  the inputs that activations save
+//   round_for (engine/weights)           the vectors of a token step, which computes row by row
 #pragma once
 
 #include "engine/base/names.h"
