@@ -27,8 +27,8 @@ struct AdapterOptions {
         return a / (rank_stabilized ? std::sqrt(divisor) : divisor);
     }
     double scale() const { return scale(rank, alpha); }
-    template <class Array>
-    double scale(const Weights<Array>& adapted) const {
+    template <class T>
+    double scale(const Weights<T>& adapted) const {
         return scale(adapted.lora_a.dim(0), adapted.lora_alpha.value_or(alpha));
     }
 };

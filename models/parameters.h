@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/weights/weight.h"
 #include "models/architecture.h"
 #include "nn/init.h"
 
@@ -92,15 +93,15 @@ std::uint64_t matrix_count(const Architecture& architecture);
 // Elements of the matrices that multiply every token, without tables that are only looked up.
 std::uint64_t multiplied_count(const Architecture& architecture);
 
-// The tensors of a part; missing ones are undefined.
-template <class Array>
+// The weights of a part; missing ones are undefined. Only a matrix may be packed.
+template <class T>
 struct Weights {
-    Array weight, bias, lora_a = {}, lora_b = {};
+    Weight<T> weight, bias, lora_a = {}, lora_b = {};
     std::optional<double> lora_alpha = {};  // of this adapter; otherwise the model's
-    Array& operator[](Slot slot) {
+    Weight<T>& operator[](Slot slot) {
         return *std::array{&weight, &bias, &lora_a, &lora_b}[static_cast<std::size_t>(slot)];
     }
-    const Array& operator[](Slot slot) const { return const_cast<Weights&>(*this)[slot]; }
+    const Weight<T>& operator[](Slot slot) const { return const_cast<Weights&>(*this)[slot]; }
 };
 
 // Values for each part of a model or of one of its layers.

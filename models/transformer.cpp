@@ -14,7 +14,7 @@ namespace inkling::models {
 template <class T>
 struct Transformer<T>::Ops : HiddenOptions<T> {
     using Value = Tensor<T>;
-    using LayerWeights = Weights<Tensor<T>>;
+    using LayerWeights = Weights<T>;
 
     const Transformer& model;
     IdArray ids = {};
@@ -29,7 +29,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     // and of low-rank adapters stay float32.
     Precision inner_precision() const { return this->cache ? Precision::fp32 : product_precision(); }
 
-    Tensor<T> embed(const Tensor<T>& table) const { return embedding(ids, table); }
+    Tensor<T> embed(const Weight<T>& table) const { return embedding(ids, table); }
 
     Tensor<T> add_positions(const Tensor<T>& x, const Tensor<T>& table) const {
         const IdArray& positions = this->documents.positions;
@@ -39,7 +39,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
 
     Tensor<T> norm(NormKind kind, const LayerWeights& w, const Tensor<T>& x) const {
         if (kind == NormKind::rms) return rms_norm(x, gain(w.weight), config.norm_epsilon);
-        return layer_norm(x, gain(w.weight), w.bias, config.norm_epsilon);
+        return layer_norm(x, gain(w.weight), w.bias.tensor(), config.norm_epsilon);
     }
     Tensor<T> gain(const Tensor<T>& weight) const { return config.norm_gain_plus_one ? affine(weight, 1, 1) : weight; }
 
@@ -68,14 +68,14 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
         const WithPrecision precision(inner_precision());
         const AdapterOptions& adapter = model.adapter;
         const Tensor<T> in = model.adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
-        return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale(map));
+        return add_low_rank(std::move(y), in, map.lora_a.tensor(), map.lora_b.tensor(), adapter.scale(map));
     }
     Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
         constexpr std::size_t kFewTokens = 12;  // of a prompt: reading each weight once, as it is stored, is fastest
         if constexpr (std::is_same_v<T, float>) {
             if (this->cache && x.dim(1) <= kFewTokens) return linear_by_row(x, map.weight, map.bias);
         }
-        return linear(x, map.weight, map.bias);
+        return linear(x, map.weight, map.bias.tensor());
     }
 
     std::vector<Tensor<T>> thirds(const Tensor<T>& qkv) const { return split(qkv, 3, -1); }

@@ -28,10 +28,10 @@ static std::vector<ParameterSpec> all_specs(const Architecture& a) {
 }
 
 template <class T>
-void TransformerParameters<T>::set(const ParameterSpec& p, const Tensor<T>& values, WeightStorage storage) {
+void TransformerParameters<T>::set(const ParameterSpec& p, const Weight<T>& values, WeightStorage storage) {
     const bool as_it_is = !may_be_packed(p) || (storage.inference && p.part == Part::token_table) ||
                           (storage.type == WeightType::fp32 && !values.packed());
-    at(p) = as_it_is ? values : packed(values, storage.type);
+    at(p) = as_it_is ? values : values.as(storage.type);
 }
 
 template <class T>
@@ -65,7 +65,7 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
           options.dropout);
     adapter = options;
     for (const ParameterSpec& p : all_specs(config)) {
-        at(p) = is_lora(p) ? Tensor<T>() : at(p).detach();
+        at(p) = is_lora(p) ? Weight<T>() : at(p).detach();
         weights_of(p).lora_alpha.reset();
     }
     if (!random) return;
@@ -76,11 +76,10 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
 template <class T>
 void TransformerParameters<T>::merge_adapters() {
     for (const ParameterSpec& p : models::parameters(config)) {
-        Tensor<T>& tensor = at(p);
-        if (tensor.packed()) tensor = Tensor<T>(unpacked(tensor));
-        tensor = Tensor<T>(tensor.value(), true);
+        Tensor<T> tensor(at(p).values(), true);
+        at(p) = tensor;
         if (!has_adapter(p)) continue;
-        Weights<Tensor<T>>& w = weights_of(p);
+        Weights<T>& w = weights_of(p);
         Array<T> sum = tensor.value_in_place();
         Array<T> b = w.lora_b.value().clone();
         b *= static_cast<T>(adapter.scale(w));

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/base/random.h"
-#include "engine/weights/packed_matrix.h"
 #include "models/adapter.h"
 #include "models/parameters.h"
 
@@ -24,7 +23,7 @@ struct WeightStorage {
 template <class T>
 class TransformerParameters : public nn::Module<T> {
   public:
-    using Layer = Parts<Weights<Tensor<T>>>;
+    using Layer = Parts<Weights<T>>;
 
     // Draws initial values with keys of `random`; without it tensors stay undefined until at() sets them. Throws for a
     // senseless architecture.
@@ -39,7 +38,7 @@ class TransformerParameters : public nn::Module<T> {
     using nn::Module<T>::freeze;
     void freeze(WeightStorage storage, const ParameterFilter& which = nullptr);
     // Sets a parameter to these values, stored as given. Packed ones have no gradient.
-    void set(const ParameterSpec& p, const Tensor<T>& values, WeightStorage storage);
+    void set(const ParameterSpec& p, const Weight<T>& values, WeightStorage storage);
     // Shares the tensors of another model of the same sizes, with its adapters, or only the adapters.
     void share(const TransformerParameters& other);
     void share_adapters(const TransformerParameters& other);
@@ -55,17 +54,15 @@ class TransformerParameters : public nn::Module<T> {
     void merge_adapters();
     bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
 
-    Weights<Tensor<T>>& weights_of(const ParameterSpec& p) {
+    Weights<T>& weights_of(const ParameterSpec& p) { return (in_layer(p.part) ? layers[p.layer] : parts)[p.part]; }
+    const Weights<T>& weights_of(const ParameterSpec& p) const {
         return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
     }
-    const Weights<Tensor<T>>& weights_of(const ParameterSpec& p) const {
-        return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
-    }
-    Tensor<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
-    const Tensor<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
+    Weight<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
+    const Weight<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
     // The head: the token table if tied, unless it is stored separately as another type.
-    Weights<Tensor<T>> head() const {
-        Weights<Tensor<T>> own = parts[Part::head];
+    Weights<T> head() const {
+        Weights<T> own = parts[Part::head];
         if (!own.weight.defined()) own.weight = parts[Part::token_table].weight;
         return own;
     }

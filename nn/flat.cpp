@@ -14,11 +14,10 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
         for (const Entry& e : entries_)
             check(e.parameter.node() != p.node(), "flat parameters: '{}' and '{}' are one tensor: visit it once",
                   e.name, name);
-        if (p.requires_grad()) {
-            entries_.push_back({name, p, 0, kind});
-        } else {
-            frozen_.push_back(p);
-        }
+        if (p.requires_grad()) entries_.push_back({name, p, 0, kind});
+    }});
+    module.visit({.on_weight = [&](const std::string&, const Weight<T>& w) {
+        if (!w.tensor().requires_grad()) frozen_.push_back(w);
     }});
     check(!entries_.empty(), "flat parameters: nothing is to be trained: all {} parameters are frozen", frozen_.size());
     const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };

@@ -28,11 +28,11 @@ class FlatParameters {
 
     std::size_t matrix_elements() const { return matrix_elements_; }  // values()[0 .. this) are matrices
     const std::vector<Entry>& entries() const { return entries_; }
-    const std::vector<Tensor<T>>& frozen() const { return frozen_; }
+    const std::vector<Weight<T>>& frozen() const { return frozen_; }
 
   private:
     std::vector<Entry> entries_;
-    std::vector<Tensor<T>> frozen_;
+    std::vector<Weight<T>> frozen_;
     std::size_t matrix_elements_ = 0;
     Array<T> values_, gradients_;
 };

@@ -96,14 +96,14 @@ template <class T>
 Tree tree_of(Module<T>& module) {
     Tree tree;
     tree.type = class_name(typeid(module));
-    module.visit({.on_parameter =
-                      [&tree](const std::string& name, Tensor<T>& p, const ParameterKind&) {
-                          Tree& part = tree.at(name);
-                          part.parameter = inkling::to_string(p.shape()) + (p.requires_grad() ? "" : " frozen");
-                          part.count = p.size();
-                      },
-                  .on_module = [&tree](const std::string& name,
-                                       Module<T>& child) { tree.at(name).type = class_name(typeid(child)); }});
+    module.visit(
+        {.on_module = [&](const std::string& name, Module<T>& m) { tree.at(name).type = class_name(typeid(m)); },
+         .on_weight =
+             [&](const std::string& name, const Weight<T>& w) {
+                 Tree& part = tree.at(name);
+                 part.parameter = inkling::to_string(w.shape()) + (w.tensor().requires_grad() ? "" : " frozen");
+                 part.count = w.size();
+             }});
     return tree;
 }
 
@@ -128,7 +128,7 @@ std::vector<std::string> Module<T>::buffers() {
 template <class T>
 std::size_t Module<T>::parameter_count() {
     std::size_t n = 0;
-    for (const auto& [name, p] : parameters()) n += p.size();
+    visit({.on_weight = [&n](const std::string&, const Weight<T>& w) { n += w.size(); }});
     return n;
 }
 

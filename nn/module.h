@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/autograd/tensor.h"
+#include "engine/weights/weight.h"
 
 namespace inkling::nn {
 
@@ -39,10 +39,18 @@ class Visitor {
     std::function<void(const std::string& name, Module<T>& module)> on_module = nullptr;
     std::string prefix = "";
     std::function<void(const std::string& name)> on_buffer = nullptr;
+    // Each parameter too, as it is stored: packed ones have no tensor.
+    std::function<void(const std::string& name, const Weight<T>& parameter)> on_weight = nullptr;
 
     // Skips an undefined tensor, such as the bias of a layer without one.
     void operator()(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind) const {
-        if (parameter.defined() && on_parameter) on_parameter(prefix + name, parameter, kind);
+        if (!parameter.defined()) return;
+        if (on_weight) on_weight(prefix + name, parameter);
+        if (on_parameter) on_parameter(prefix + name, parameter, kind);
+    }
+    void operator()(const std::string& name, Weight<T>& parameter, const ParameterKind& kind) const {
+        if (parameter.packed() && on_weight) on_weight(prefix + name, parameter);
+        operator()(name, parameter.tensor(), kind);
     }
     void operator()(const std::string& name, Tensor<T>& parameter) const {
         operator()(name, parameter, {parameter.rank() < 2 ? Role::vector : Role::matrix});
@@ -64,7 +72,7 @@ class Module {
     virtual ~Module() = default;
     virtual void visit(const Visitor<T>& visitor) = 0;
 
-    std::vector<std::pair<std::string, Tensor<T>>> parameters();
+    std::vector<std::pair<std::string, Tensor<T>>> parameters();  // without packed ones
     std::vector<std::string> buffers();  // names that PyTorch's module also has in its state dict
     std::size_t parameter_count();       // elements of all parameters, frozen or not
     // A tree of modules and parameters with types, shapes and counts. Identical numbered siblings are shown once.
@@ -78,7 +86,7 @@ class Module {
     void zero_grad();
 
     // Freezes all parameters, or those that `which` selects: they have no gradient, and backward, flat buffers and
-    // optimizers skip them. A frozen matrix may be packed (engine/weights/packed_matrix.h).
+    // optimizers skip them.
     void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
 
   private:
@@ -88,8 +96,9 @@ class Module {
 template <class T>
 void Visitor<T>::operator()(const std::string& name, Module<T>& child) const {
     if (on_module) on_module(prefix + name, child);
-    child.visit(
-        {.on_parameter = on_parameter, .on_module = on_module, .prefix = prefix + name + ".", .on_buffer = on_buffer});
+    Visitor inner = *this;
+    inner.prefix += name + ".";
+    child.visit(inner);
 }
 
 extern template class Module<float>;

@@ -2,7 +2,6 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/autograd/debug/watch.h"
-#include "engine/weights/packed_matrix.h"
 
 namespace inkling {
 
@@ -24,19 +23,6 @@ Tensor<T>& Tensor<T>::operator=(Tensor&&) noexcept = default;
 template <class T>
 Tensor<T>::Tensor(ConstArray<T> value, bool requires_grad) : value_(std::move(value)) {
     if (requires_grad) node_ = std::make_shared<Node<T>>("leaf", value_.shape());
-}
-
-template <class T>
-Tensor<T>::Tensor(std::shared_ptr<const PackedMatrix> packed)
-    : value_(ConstArray<T>(Array<T>({1, 1}, T{0})).broadcasted({packed->rows(), packed->columns()})),
-      packed_(std::move(packed)) {}
-
-template <class T>
-void Tensor<T>::refuse_packed() const {
-    throw Error(
-        fmt::format("value: only linear, linear_cross_entropy and embedding take a weight that is packed in "
-                    "fewer bytes, as this one of shape {} is: unpacked() widens it",
-                    shape()));
 }
 
 template <class T>

@@ -24,7 +24,6 @@
 
 namespace inkling {
 
-class PackedMatrix;
 struct RandomKey;
 template <class T>
 struct Requests;
@@ -58,7 +57,6 @@ class Tensor {
     ~Tensor();
     Tensor& operator=(const Tensor&);
     Tensor& operator=(Tensor&&) noexcept;
-    explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/weights/packed_matrix.h
 
     // These make leaves. `requires_grad` asks for a gradient.
     static Tensor from(const Nested<T>& values,
@@ -75,11 +73,7 @@ class Tensor {
     static Tensor rand(const Shape& shape, const RandomKey& key, bool requires_grad = false);
 
     bool defined() const { return value_.defined(); }
-    const ConstArray<T>& value() const {
-        if (packed_) refuse_packed();
-        return value_;
-    }
-    const std::shared_ptr<const PackedMatrix>& packed() const { return packed_; }  // null if not packed
+    const ConstArray<T>& value() const { return value_; }
     // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value then refuses to run backward.
     // Throws for an expanded tensor, whose elements share memory.
     Array<T> value_in_place();
@@ -118,12 +112,10 @@ class Tensor {
     void bind(Array<T> value, Array<T> grad);
 
   private:
-    [[noreturn]] void refuse_packed() const;
     void request(const char* what, FunctionRef<void(Requests<T>&)> add) const;
 
     ConstArray<T> value_;
     NodePtr<T> node_;
-    std::shared_ptr<const PackedMatrix> packed_;  // the numbers, if value_ has only their shape
 };
 
 // Prints shape, op ("leaf" for a leaf that wants a gradient) and values; of large tensors, the values at the edges.

@@ -5,15 +5,14 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/ops/plain/plain.h"
-#include "engine/weights/packed_matrix.h"
 
 namespace inkling {
 
 template <class T>
-Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
+Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
     check_defined("embedding", weight);
     check(ids_any.defined(), "embedding: ids are required, got an undefined array");
-    check(weight.rank() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
+    check(weight.shape().size() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
     const IdArray ids = ids_any.clone();  // the caller may write to its own before backward
     const std::size_t rows = weight.dim(0), width = weight.dim(1), n = ids.size();
     for (std::size_t i = 0; i < n; ++i) {
@@ -64,10 +63,10 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
                 kLine);
         });
     };
-    return record("embedding", std::move(y), inputs(weight), gradient, fast);
+    return record("embedding", std::move(y), inputs(weight.tensor()), gradient, fast);
 }
 
-template Tensor<float> embedding(const IdArray&, const Tensor<float>&);
-template Tensor<double> embedding(const IdArray&, const Tensor<double>&);
+template Tensor<float> embedding(const IdArray&, const Weight<float>&);
+template Tensor<double> embedding(const IdArray&, const Weight<double>&);
 
 }  // namespace inkling

@@ -11,21 +11,20 @@
 #include "engine/ops/plain/plain.h"
 #include "engine/ops/shape/shape.h"
 #include "engine/weights/operand.h"
-#include "engine/weights/packed_matrix.h"
 
 namespace inkling {
 
 template <class T>
-static void check_linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+static void check_linear(const Tensor<T>& x, const Weight<T>& weight, const Tensor<T>& bias) {
     check_defined("linear", x, weight);
-    check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) &&
+    check(x.rank() >= 1 && weight.shape().size() == 2 && x.dim(-1) == weight.dim(1) &&
               (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
           "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
           weight.shape(), bias.defined() ? to_string(bias.shape()) : "none");
 }
 
 template <class T>
-Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight, const Tensor<T>& bias) {
     check_linear(x, weight, bias);
     const std::size_t in = weight.dim(1), out = weight.dim(0);
     const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
@@ -33,15 +32,15 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
     const std::function<ConstArray<T>()> recompute = recomputation(x);
-    const bool keep = weight.requires_grad() && !recompute;
+    const bool keep = weight.tensor().requires_grad() && !recompute;
     const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
     Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
     const Precision precision = x2.precision();
     const SavedWeight<T> w(weight);
     product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
     if (!keep) x2 = Operand<T>();
-    const auto gradient = [=, saves_x = weight.requires_grad(), shape_x = x.shape()](const Tensor<T>& dy,
-                                                                                     Gradients<T>& grads) {
+    const auto gradient = [=, saves_x = weight.tensor().requires_grad(), shape_x = x.shape()](const Tensor<T>& dy,
+                                                                                              Gradients<T>& grads) {
         const WithPrecision scope(precision);
         grads.add_through(dy, [&] {  // values that no gradient needs are zeros
             const auto zeros = [](const Shape& of) { return Array<T>({}, T{0}).broadcasted(of); };
@@ -74,14 +73,15 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     return record("linear", std::move(y), inputs(x, weight, bias), gradient, fast);
 }
 
-void linear_by_row(const Tensor<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,
+void linear_by_row(const Weight<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,
                    const float* x, std::size_t batch, float* y, std::size_t y_stride) {
-    multiply(weight, begin, end, x, batch, y, y_stride);
+    weight.packed() ? weight.packed()->multiply(begin, end, x, batch, y, y_stride)
+                    : multiply(weight.value(), begin, end, x, batch, y, y_stride);
     for (std::size_t b = 0; bias.defined() && b < batch; ++b)
         add_row(end - begin, y + b * y_stride + begin, bias.value().data() + begin);
 }
 
-Tensor<float> linear_by_row(const Tensor<float>& x, const Tensor<float>& weight, const Tensor<float>& bias) {
+Tensor<float> linear_by_row(const Tensor<float>& x, const Weight<float>& weight, const Tensor<float>& bias) {
     check_linear(x, weight, bias);
     check(weight.packed() || weight.value().is_contiguous(),
           "linear_by_row: a contiguous weight is required, got a view of shape {}", weight.shape());
@@ -98,7 +98,7 @@ Tensor<float> linear_by_row(const Tensor<float>& x, const Tensor<float>& weight,
     return Tensor<float>(y);
 }
 
-template Tensor<float> linear(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&);
-template Tensor<double> linear(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&);
+template Tensor<float> linear(const Tensor<float>&, const Weight<float>&, const Tensor<float>&);
+template Tensor<double> linear(const Tensor<double>&, const Weight<double>&, const Tensor<double>&);
 
 }  // namespace inkling

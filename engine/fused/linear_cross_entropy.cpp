@@ -51,8 +51,8 @@ void cap_row(std::size_t n, T* z, T cap, T inverse) {
 }
 
 template <class T>
-Tensor<T> two_ops(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets, std::int32_t ignore,
-                  double cap) {
+Tensor<T> two_ops(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight, const IdArray& targets,
+                  std::int32_t ignore, double cap) {
     const Tensor<T> z = linear(x, weight);
     return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, ignore);
 }
@@ -66,11 +66,11 @@ std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::siz
 }
 
 template <class T>
-Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets_any,
-                               std::int32_t ignore, std::size_t block, double cap) {
+Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight,
+                               const IdArray& targets_any, std::int32_t ignore, std::size_t block, double cap) {
     check_defined("linear_cross_entropy", x, weight);
     check(targets_any.defined(), "linear_cross_entropy: targets are required, got an undefined array");
-    check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
+    check(x.rank() >= 1 && weight.shape().size() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
               targets_any.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
           "linear_cross_entropy: x (..., C), weight (V, C) and targets (...) are required, got {}, {} and {}",
           x.shape(), weight.shape(), targets_any.shape());
@@ -176,9 +176,9 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
                   gradient, fast);
 }
 
-template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Tensor<float>&, const IdArray&, std::int32_t,
+template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Weight<float>&, const IdArray&, std::int32_t,
                                             std::size_t, double);
-template Tensor<double> linear_cross_entropy(const Tensor<double>&, const Tensor<double>&, const IdArray&, std::int32_t,
+template Tensor<double> linear_cross_entropy(const Tensor<double>&, const Weight<double>&, const IdArray&, std::int32_t,
                                              std::size_t, double);
 
 }  // namespace inkling

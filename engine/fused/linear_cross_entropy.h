@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/fused/cross_entropy.h"
+#include "engine/weights/weight.h"
 
 namespace inkling {
 
@@ -9,8 +10,9 @@ namespace inkling {
 // `block` columns of logits at a time. block 0 chooses: the two separate ops if the logits take at most 128 MiB.
 // cap > 0 applies softcap(logits, cap) in between.
 template <class T>
-Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets,
-                               std::int32_t ignore = kIgnore, std::size_t block = 0, double cap = 0);
+Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight,
+                               const IdArray& targets, std::int32_t ignore = kIgnore, std::size_t block = 0,
+                               double cap = 0);
 
 // The block that linear_cross_entropy chooses for this many rows of x and bytes per element.
 std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::size_t element_bytes);

@@ -101,22 +101,22 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     const bool keep = a.requires_grad() && !recompute;
     const Operand<T> x2(x.value().reshaped({rows, in}));
     const Precision precision = x2.precision();
-    const SavedWeight<T> w_a(a), w_b(b);
-    const Array<T> h = scaled_product(x2, w_a.operand(precision).transposed(), rows, r, s);
+    const Operand<T> w_a(a.value(), precision), w_b(b.value(), precision);
+    const Array<T> h = scaled_product(x2, w_a.transposed(), rows, r, s);
     auto nodes = inputs(y, x, a, b);
     Array<T> z = y.value().can_overwrite() ? y.value_in_place() : y.value().clone();
     y = Tensor<T>();
     Array<T> z2 = z.reshaped({rows, out});
-    product(Operand<T>(h, precision), w_b.operand(precision).transposed(), z2, {.accumulate = true});
+    product(Operand<T>(h, precision), w_b.transposed(), z2, {.accumulate = true});
     const Saved<T> kept_x = keep ? Saved<T>(x) : Saved<T>();
     // The values of Y, and of an X that was not saved, do not matter.
     const auto gradient = [=, shape_x = x.shape()](const Tensor<T>& dz, Gradients<T>& grads) {
         const WithPrecision scope(precision);
         grads.add_through(dz, [&] {
             const ConstArray<T> zero = Array<T>({}, T{0}), kept = recompute ? recompute() : *kept_x;
-            const Tensor<T> inner = plain::linear(grads.in(1, kept.defined() ? kept : zero.broadcasted(shape_x)),
-                                                  grads.in(2, w_a.operand(Precision::fp32).full()));
-            const Tensor<T> low_rank = plain::linear(inner, grads.in(3, w_b.operand(Precision::fp32).full()));
+            const Tensor<T> inner =
+                plain::linear(grads.in(1, kept.defined() ? kept : zero.broadcasted(shape_x)), grads.in(2, w_a.full()));
+            const Tensor<T> low_rank = plain::linear(inner, grads.in(3, w_b.full()));
             const Tensor<T> first = grads.in(0, zero.broadcasted(low_rank.shape()));
             return first + low_rank * s;
         });
@@ -125,7 +125,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
         const Array<T> dz2 = dz.reshaped({rows, out});
         if (grads.wanted(3)) add_to<T>(grads, 3, transposed_product<T>(h, dz2).transposed(0, 1));
         if (grads.wanted(1) || grads.wanted(2)) {
-            const Array<T> dh = scaled_product(Operand<T>(dz2, precision), w_b.operand(precision), rows, r, s);
+            const Array<T> dh = scaled_product(Operand<T>(dz2, precision), w_b, rows, r, s);
             if (grads.wanted(2)) {
                 const ConstArray<T> again = recompute ? recompute() : *kept_x;
                 add_to<T>(grads, 2, transposed_product<T>(dh, again.reshaped({rows, in})));
@@ -133,7 +133,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
             if (grads.wanted(1)) {
                 grads.accumulate_into(1, [&](const Array<T>& dx, bool accumulate) {
                     Array<T> dx2 = dx.reshaped({rows, in});
-                    product(Operand<T>(dh, precision), w_a.operand(precision), dx2, {accumulate});
+                    product(Operand<T>(dh, precision), w_a, dx2, {accumulate});
                 });
             }
         }

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "engine/array/gemm.h"
-#include "engine/autograd/tensor.h"
+#include "engine/autograd/record.h"
 #include "engine/base/precision.h"
-#include "engine/weights/packed_matrix.h"
+#include "engine/weights/weight.h"
 
 namespace inkling {
 
@@ -47,8 +47,8 @@ class Operand {
 template <class T>
 class SavedWeight {
   public:
-    explicit SavedWeight(const Tensor<T>& weight)
-        : rows_(weight.dim(0)), packed_(weight.packed()), full_(packed_ ? Saved<T>() : Saved<T>(weight)) {}
+    explicit SavedWeight(const Weight<T>& weight)
+        : rows_(weight.dim(0)), packed_(weight.packed()), full_(weight.tensor()) {}
     Operand<T> operand(Precision precision) const { return rows(0, rows_, precision); }
     Operand<T> rows(std::size_t begin, std::size_t end, Precision precision) const;
 

@@ -82,16 +82,10 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
     }
 }
 
-void multiply(const Tensor<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
+void multiply(const ConstArray<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
               float* y, std::size_t y_stride) {
-    if (matrix.packed()) return matrix.packed()->multiply(begin, end, x, batch, y, y_stride);
     const std::size_t n = matrix.dim(1);
-    weight_rows::multiply_rows(n, begin, end, x, batch, y, y_stride,
-                               weight_rows::dot_row(matrix.value().data(), n, y_stride));
-}
-
-std::size_t stored_bytes(const Tensor<float>& matrix) {
-    return matrix.packed() ? matrix.packed()->bytes() : matrix.size() * sizeof(float);
+    weight_rows::multiply_rows(n, begin, end, x, batch, y, y_stride, weight_rows::dot_row(matrix.data(), n, y_stride));
 }
 
 ConstArray<float> PackedMatrix::unpacked() const {
@@ -132,25 +126,6 @@ void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const
     }
 }
 
-template <class T>
-Tensor<T> packed(const Tensor<T>& matrix, WeightType type) {
-    const auto& before = matrix.packed();
-    const bool exact = before && type == WeightType::fp32 && before->type() == WeightType::bf16;
-    if (exact || (before ? before->type() : WeightType::fp32) == type) return matrix.detach();
-    if (type != WeightType::fp32) {
-        const auto result = std::make_shared<const PackedMatrix>(
-            before ? before->as(type) : PackedMatrix(ConstArray<float>(matrix.value()), type));
-        if (result->type() == type) return Tensor<T>(result);  // q8_0 needs rows of whole blocks
-    }
-    return before ? Tensor<T>(unpacked(matrix)) : matrix.detach();
-}
-
-template <class T>
-ConstArray<T> unpacked(const Tensor<T>& tensor) {
-    const auto& matrix = tensor.packed();
-    return matrix ? ConstArray<T>(matrix->template unpacked_rows<T>(0, matrix->rows())) : tensor.value();
-}
-
 void round_for(Precision precision, float* x, std::size_t n) {
     if (precision != Precision::bf16) return;
     for (std::size_t i = 0; i < n; ++i) x[i] = widen(round_to_bfloat16(x[i]));
@@ -160,9 +135,5 @@ template Array<float> PackedMatrix::unpacked_rows(std::size_t, std::size_t) cons
 template Array<double> PackedMatrix::unpacked_rows(std::size_t, std::size_t) const;
 template void PackedMatrix::unpack_rows(std::size_t, std::size_t, float*) const;
 template void PackedMatrix::unpack_rows(std::size_t, std::size_t, double*) const;
-template Tensor<float> packed(const Tensor<float>&, WeightType);
-template Tensor<double> packed(const Tensor<double>&, WeightType);
-template ConstArray<float> unpacked(const Tensor<float>&);
-template ConstArray<double> unpacked(const Tensor<double>&);
 
 }  // namespace inkling

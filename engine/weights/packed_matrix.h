@@ -1,8 +1,6 @@
 // A constant weight matrix (rows, columns): float32 (the model's own memory, without a copy), or a copy in bfloat16 or
-// in 8 bits. Training stores frozen weights this way, to save memory:
-//   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take packed tensors
-// and so does text generation. A product with one vector costs as much as reading the weights, so smaller weights are
-// faster.
+// in 8 bits. Training stores frozen weights this way, to save memory (engine/weights/weight.h), and so does text
+// generation: a product with one vector costs as much as reading the weights, so smaller weights are faster.
 //   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
 //   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
 #pragma once
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "engine/array/bfloat16.h"
-#include "engine/autograd/tensor.h"
 #include "engine/base/precision.h"
 #include "engine/base/q8_block.h"
 
@@ -71,19 +68,9 @@ class PackedMatrix {  // a handle: copies share the numbers
     std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
 };
 
-// Stores a matrix as `type`, without a gradient. Only linear, linear_cross_entropy and embedding take a packed tensor,
-// and widen the rows they need; its value() throws. A bfloat16 matrix stays packed if `type` is float32: the numbers
-// are the same.
-template <class T>
-Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
-// The values of any tensor; widens a packed one.
-template <class T>
-ConstArray<T> unpacked(const Tensor<T>& tensor);
-
-// PackedMatrix::multiply for any matrix; an unpacked one must be contiguous.
-void multiply(const Tensor<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
+// PackedMatrix::multiply for a contiguous matrix.
+void multiply(const ConstArray<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
               float* y, std::size_t y_stride);
-std::size_t stored_bytes(const Tensor<float>& matrix);
 
 // Rounds n numbers to bfloat16 if the precision is bf16.
 void round_for(Precision precision, float* x, std::size_t n);

@@ -49,14 +49,14 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     const NoGrad no_grad;
     for (const ParameterSpec& p : parameters(to)) {
         const Part source = p.part == Part::gate ? Part::up : p.part;
-        const Tensor<float>& tensor = model.at({source, p.slot, p.layer, p.shape, p.kind, p.initial});
+        const Weight<float>& weight = model.at({source, p.slot, p.layer, p.shape, p.kind, p.initial});
         Array<float> values(p.shape);
         result->at(p) = Tensor<float>(values, true);
-        if (!tensor.defined()) {  // the gain of a norm
+        if (!weight.defined()) {  // the gain of a norm
             std::fill_n(values.data(), values.size(), 1.0f);
             continue;
         }
-        const ConstArray<float> own = unpacked(tensor);
+        const ConstArray<float> own = weight.values();
         switch (p.part) {
             case Part::token_table:
                 copy_into(values, rms_norm(Tensor<float>(own), {}, from.norm_epsilon).value());

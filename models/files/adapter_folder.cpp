@@ -117,9 +117,9 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
 }
 
 // Whether the file's values of a weight equal the model's, up to rounding of both.
-bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType stored) {
-    if (weight.packed()) values = unpacked(packed(Tensor<float>(values), weight.packed()->type())).clone();
-    const ConstArray<float> own = unpacked(weight);
+bool is_same(const Weight<float>& weight, Array<float> values, formats::DType stored) {
+    if (weight.packed()) values = Weight(Tensor<float>(values)).as(weight.packed()->type()).values().clone();
+    const ConstArray<float> own = weight.values();
     const auto rounded = [&](float x) {
         return stored == formats::DType::BF16  ? widen(round_to_bfloat16(x))
                : stored == formats::DType::F16 ? f16_to_f32(f32_to_f16(x))
@@ -137,8 +137,8 @@ double largest(const Array<float>& x) {
 
 // A head of its own in place of the token table, which an adapter changes alone.
 void untie_head(Transformer<float>& model) {
-    const Tensor<float>& table = model.parts[Part::token_table].weight;
-    model.parts[Part::head].weight = table.packed() ? table : Tensor<float>(table.value().clone());
+    const Weight<float>& table = model.parts[Part::token_table].weight;
+    model.parts[Part::head].weight = table.packed() ? table : Weight(Tensor<float>(table.value().clone()));
     model.config.tied_head = false;
 }
 
@@ -215,7 +215,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     for (const ParameterSpec& p : parameters(a)) {
         const std::string base = base_name(a, p, file);
         if (base.empty()) continue;
-        const Tensor<float>& own = p.part == Part::head ? model.head().weight : model.at(p);
+        const Weight<float>& own = p.part == Part::head ? model.head().weight : model.at(p);
         check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
     }
@@ -236,9 +236,9 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
                         "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
                         "not be finite",
                         file.path(), first.name, bound);
-        Weights<Tensor<float>>& w = model.weights_of(p);
+        Weights<float>& w = model.weights_of(p);
         if (table) {  // merged: it is looked up, not multiplied with
-            Array<float> rows = low.transposed(0, 1).clone(), sum = unpacked(w.weight).clone();
+            Array<float> rows = low.transposed(0, 1).clone(), sum = w.weight.values().clone();
             rows *= static_cast<float>(scale);
             gemm(rows, b.transposed(0, 1).clone(), sum, {.accumulate = true});
             w.weight = Tensor<float>(sum);
@@ -274,7 +274,7 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
                    {"inference_mode", true}};
     for (const ParameterSpec& p : parameters(a)) {
         if (!adapted(p)) continue;
-        const Weights<Tensor<float>>& w = model.weights_of(p);
+        const Weights<float>& w = model.weights_of(p);
         const std::string layer = family(a.family).layer_of(p);
         if (const std::size_t r = w.lora_a.dim(0); r != options.rank) config["rank_pattern"][layer] = r;
         if (w.lora_alpha) config["alpha_pattern"][layer] = number(*w.lora_alpha);

@@ -17,8 +17,8 @@ std::int32_t id_of(const data::BpeSpec& spec, const std::string& mark) {
 }
 
 // A table (V, C) with `rows` rows. Those from `used` on are the mean of those before.
-Tensor<float> grown(const Tensor<float>& table, std::size_t used, std::size_t rows) {
-    const ConstArray<float> old = unpacked(table);
+Tensor<float> grown(const Weight<float>& table, std::size_t used, std::size_t rows) {
+    const ConstArray<float> old = table.values();
     const std::size_t C = old.dim(1);
     Array<float> values({rows, C});
     std::copy_n(old.data(), std::min(used, rows) * C, values.data());
@@ -28,7 +28,7 @@ Tensor<float> grown(const Tensor<float>& table, std::size_t used, std::size_t ro
     for (std::size_t i = used; i < rows; ++i)
         for (std::size_t j = 0; j < C; ++j)
             values.data()[i * C + j] = static_cast<float>(mean[j] / static_cast<double>(used));
-    return Tensor<float>(values, table.requires_grad());
+    return Tensor<float>(values, table.tensor().requires_grad());
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void add_chat_tokens(LoadedModel& loaded) {
     if (size == used) return;
     config.vocab_size = std::max(config.vocab_size, size);
     for (const Part part : {Part::token_table, Part::head}) {
-        Tensor<float>& table = loaded.model->parts[part].weight;
+        Weight<float>& table = loaded.model->parts[part].weight;
         if (table.defined()) table = grown(table, used, config.vocab_size);
     }
 }

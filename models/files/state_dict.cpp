@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/weights/packed_matrix.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace inkling::models {
@@ -24,7 +23,6 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
         const Shape shape(stored.begin(), stored.end());
         if (shape != p.shape())
             problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
-        if (p.packed()) problems += fmt::format("; {} is packed: read it before", name);
     }
     for (const auto& [name, info] : file.tensors()) {
         const bool known = std::any_of(parameters.begin(), parameters.end(),
@@ -47,17 +45,18 @@ template <class T>
 void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    for (const auto& [name, p] : module.parameters()) {
-        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
+    module.visit({.on_weight = [&](const std::string& name, const Weight<T>& w) {
+        const Shape of = w.shape();
+        const std::vector<std::uint64_t> shape(of.begin(), of.end());
         if constexpr (std::is_same_v<T, float>) {
-            out.add_rounded(name, formats::DType::F32, shape, [p = p] { return unpacked(p); });
+            out.add_rounded(name, formats::DType::F32, shape, [w] { return w.values(); });
         } else {
-            const T* const data = p.value().data();
-            const bool finite = std::all_of(data, data + p.size(), [](T x) { return std::isfinite(x); });
+            const T* const data = w.value().data();
+            const bool finite = std::all_of(data, data + w.size(), [](T x) { return std::isfinite(x); });
             check(finite, "{}: {} holds values that are not finite", path.string(), name);
             out.add(name, formats::DType::F64, shape, data);
         }
-    }
+    }});
     out.write(path);
 }
 

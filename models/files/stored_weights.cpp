@@ -126,7 +126,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
 }
 
 // A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
-Tensor<float> read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
+PackedMatrix read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const std::string name = stored.name_of(p);
     const formats::GgufFile& file = *stored.file.gguf();
     const formats::GgufTensor& tensor = file.readable(name);
@@ -142,10 +142,10 @@ Tensor<float> read_q8(const Stored& stored, const Architecture& a, const Paramet
         if (tensor.widen(begin, row, columns) > 0) finite = false;
         if (begin + columns >= released + kReleased) file.release(tensor, released, kReleased);
     };
-    auto matrix = std::make_shared<const PackedMatrix>(PackedMatrix::q8_of_rows(p.shape[0], columns, fill));
+    PackedMatrix matrix = PackedMatrix::q8_of_rows(p.shape[0], columns, fill);
     check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
     stored.file.release(name);
-    return Tensor<float>(std::move(matrix));
+    return matrix;
 }
 
 bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
@@ -180,11 +180,11 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     for (const ParameterSpec& p : parameters(model.config)) {
         const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
         const bool half = rounded || file.info(stored.name_of(p)).type == "BF16";
-        const auto values = [&] {
-            if (reads_q8(stored, p, storage)) return read_q8(stored, model.config, p);
+        const auto values = [&]() -> Weight<float> {
+            if (reads_q8(stored, p, storage)) return Weight<float>(read_q8(stored, model.config, p));
             if (!half || !may_be_packed(p) || trained)
                 return Tensor<float>(read_values<float>(stored, model.config, p), true);
-            return Tensor<float>(std::make_shared<const PackedMatrix>(read_values<BFloat16>(stored, model.config, p)));
+            return Weight<float>(PackedMatrix(read_values<BFloat16>(stored, model.config, p)));
         };
         model.set(p, values(), storage);
     }

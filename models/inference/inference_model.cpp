@@ -24,14 +24,14 @@ InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType
     model_.share(transformer);
     model_.freeze({type, true});
     model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters
-    Tensor<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
-    head = packed(model_.head().weight, type);
-    bytes_ = stored_bytes(head);
+    Weight<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
+    head = model_.head().weight.as(type);
+    bytes_ = head.bytes();
     for (const ParameterSpec& p : parameters(config()))
-        if (adds_one(config(), p)) model_.at(p) = affine(model_.at(p), 1, 1);
+        if (adds_one(config(), p)) model_.at(p) = affine(model_.at(p).tensor(), 1, 1);
     model_.config.norm_gain_plus_one = false;
     for (const ParameterSpec& p : parameters(config()))
-        if (in_layer(p.part) && may_be_packed(p)) bytes_ += stored_bytes(model_.at(p));
+        if (in_layer(p.part) && may_be_packed(p)) bytes_ += model_.at(p).bytes();
 }
 
 InferenceModel InferenceModel::with_adapter(const Transformer<float>& transformer) const {

@@ -73,7 +73,7 @@ class Rows {
         std::size_t width = 0, stride = 0;  // of a text's row, and to the next text's
         Held held = Held::shared;
     };
-    using LayerWeights = Weights<Tensor<float>>;
+    using LayerWeights = Weights<float>;
     using Layer = Transformer<float>::Layer;
 
     // Takes all memory that the operations need, so that they neither allocate nor throw.
@@ -86,7 +86,7 @@ class Rows {
         threads_ = static_cast<std::size_t>(omp_get_num_threads());
     }
 
-    Value embed(const Tensor<float>& table) {
+    Value embed(const Weight<float>& table) {
         for (std::size_t b = 0; b < B_; ++b) {
             const auto row = static_cast<std::size_t>(all_.tokens[b]);
             float* const x = all_.x.data() + b * all_.C;
@@ -141,10 +141,10 @@ class Rows {
             if (!map.lora_a.defined()) return;
             const std::size_t r = map.lora_a.dim(0);
             float *const h = low_rank_room_.data(), *const added = h + B_ * r;
-            inkling::multiply(map.lora_a, 0, r, x.data, B_, h, r);
+            inkling::multiply(map.lora_a.value(), 0, r, x.data, B_, h, r);
             const auto scale = static_cast<float>(all_.model.adapter.scale(map));
             for (std::size_t i = 0; i < B_ * r; ++i) h[i] *= scale;
-            inkling::multiply(map.lora_b, begin, end, h, B_, added, out);
+            inkling::multiply(map.lora_b.value(), begin, end, h, B_, added, out);
             for (std::size_t b = 0; b < B_; ++b)
                 add_row(end - begin, y.data + b * y.stride + begin, added + b * out + begin);
         });

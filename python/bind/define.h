@@ -73,6 +73,8 @@ struct Argument<Tensor<float>> {
     }
 };
 template <>
+struct Argument<Weight<float>> : Argument<Tensor<float>> {};
+template <>
 struct Argument<Maybe<float>> {
     using Python = const std::optional<AnyTensor>&;
     static std::optional<DType> dtype(Python x) { return x ? std::optional(x->dtype()) : std::nullopt; }

@@ -49,8 +49,7 @@ struct PyModel : AnyLayer<models::Transformer> {
 
     std::shared_ptr<const models::InferenceModel> inference_of(WeightType type) {
         std::uint64_t now = 0;
-        for (const auto& [name, p] : single->parameters())
-            if (!p.packed()) now += p.value().version();
+        for (const auto& [name, p] : single->parameters()) now += p.value().version();
         if (!inference || inference->type() != type || now != version)
             inference = std::make_shared<const models::InferenceModel>(model(), type), version = now;
         return inference;

@@ -125,8 +125,9 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     define(m, "add_low_rank", BOTH(add_low_rank),
            "y + scale x A^T B^T: y (..., out), x (..., in), a (r, in), b (out, r).", "y"_a, "x"_a, "a"_a, "b"_a,
            "scale"_a);
-    define(m, "embedding", BOTH(embedding), "ids (...), weight (V, C) -> (..., C): row ids[i] of the table.", "ids"_a,
-           "weight"_a);
+    define(
+        m, "embedding", []<class T>(const IdArray& ids, const Tensor<T>& weight) { return embedding(ids, weight); },
+        "ids (...), weight (V, C) -> (..., C): row ids[i] of the table.", "ids"_a, "weight"_a);
     m.def(
         "einsum",
         [](const std::string& equation, const nb::args& operands) {

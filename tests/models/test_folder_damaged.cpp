@@ -190,7 +190,7 @@ TEST_CASE("damaged folder: weights of another form, and names of models that are
 TEST_CASE("damaged folder: values that are not finite are not written", "[models]") {
     ModelFolder folder;
     const std::string before = formats::read_file(folder.weights());
-    float& value = folder.model.at(models::parameters(folder.model.config)[3]).value_in_place().data()[2];
+    float& value = folder.model.at(models::parameters(folder.model.config)[3]).tensor().value_in_place().data()[2];
     for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
         value = bad;
         for (const auto type : {formats::DType::F32, formats::DType::F16, formats::DType::BF16})
@@ -261,7 +261,7 @@ TEST_CASE("damaged folder: saving where nothing can be written is an error, and 
     CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
     fs::remove(folder.path("tokenizer.json"));
     fs::create_directory(folder.path("tokenizer.json"));
-    folder.model.parts[models::Part::token_table].weight.value_in_place().data()[0] += 1;
+    folder.model.parts[models::Part::token_table].weight.tensor().value_in_place().data()[0] += 1;
     CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
     CHECK(formats::read_file(folder.weights()) == before);
     for (const auto& entry : fs::directory_iterator(folder.path()))

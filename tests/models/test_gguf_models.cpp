@@ -40,7 +40,7 @@ std::vector<fs::path> gguf_folders() {
 void round_weights(models::Transformer<float>& model, GgufType type) {
     for (const models::ParameterSpec& p : models::parameters(model.config)) {
         if (!models::may_be_packed(p)) continue;
-        float* const values = model.at(p).value_in_place().data();
+        float* const values = model.at(p).tensor().value_in_place().data();
         for (std::size_t i = 0; i < model.at(p).size(); ++i)
             values[i] =
                 type == GgufType::BF16 ? widen(round_to_bfloat16(values[i])) : f16_to_f32(f32_to_f16(values[i]));
@@ -141,7 +141,7 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     for (std::size_t i = 0; i < here.size(); ++i) CHECK(here.data()[i] == Approx(back.data()[i]).margin(0.06));
     // read as bfloat16 at once: the same as rounded later
     const auto& up = wide.model->layers[1][models::Part::up].weight;
-    CHECK(same_bits(unpacked(half.model->layers[1][models::Part::up].weight), unpacked(packed(up, WeightType::bf16))));
+    CHECK(same_bits(half.model->layers[1][models::Part::up].weight.values(), up.as(WeightType::bf16).values()));
 }
 
 TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own package", "[models]") {

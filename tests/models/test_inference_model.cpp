@@ -77,7 +77,7 @@ std::unique_ptr<Transformer<float>> made(const Architecture& config) {
     auto model = std::make_unique<Transformer<float>>(config);
     Generator random{11, 0};
     for (const ParameterSpec& p : parameters(config))
-        nn::fill_normal(model->at(p), p.shape.size() == 2 ? 0.15 : 0.5, random.next());
+        nn::fill_normal(model->at(p).tensor(), p.shape.size() == 2 ? 0.15 : 0.5, random.next());
     return model;  // without dropout, training is as evaluation
 }
 

@@ -150,9 +150,9 @@ TEST_CASE(
         const auto wide = models::load_model(folder.path());
         const auto kept = models::load_model(folder.path(), std::nullopt, {WeightType::fp32, true});
         for (const models::ParameterSpec& p : models::parameters(model->config)) {
-            const Tensor<float>& tensor = kept.model->at(p);
-            CHECK((tensor.packed() != nullptr) == models::may_be_packed(p));
-            CHECK(same_bits(unpacked(tensor), wide.model->at(p).value()));
+            const Weight<float>& weight = kept.model->at(p);
+            CHECK((weight.packed() != nullptr) == models::may_be_packed(p));
+            CHECK(same_bits(weight.values(), wide.model->at(p).value()));
         }
         const std::vector<std::int32_t> prompt = {1, 2, 3, 4, 5};
         for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
@@ -173,7 +173,7 @@ TEST_CASE(
                                    stored == &wide ? DType::F32 : DType::BF16);
                 const auto packed = models::load_model(again.path(), std::nullopt, {type, true});
                 CHECK(logits(packed) == logits(wide));
-                const Tensor<float>& table = packed.model->parts[models::Part::token_table].weight;
+                const Weight<float>& table = packed.model->parts[models::Part::token_table].weight;
                 CHECK((table.packed() != nullptr) == (stored == &kept));  // exact
             }
         }

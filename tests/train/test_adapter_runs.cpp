@@ -136,8 +136,7 @@ TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {
     Run run(o, letters(600), base.fresh());
     double trained = 0, frozen = 0;
     for (const auto& entry : run.parameters().entries()) trained += static_cast<double>(entry.parameter.size());
-    for (const auto& p : run.parameters().frozen())
-        frozen += static_cast<double>(p.packed() ? p.packed()->bytes() : 4 * p.size());
+    for (const auto& p : run.parameters().frozen()) frozen += static_cast<double>(p.bytes());
     CHECK(train::trained_count(o, run.model->config) == trained);
     CHECK(train::frozen_bytes(o, run.model->config) == frozen);
     train::Estimate sizes;

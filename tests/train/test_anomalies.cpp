@@ -16,14 +16,14 @@ bool finite(const ConstArray<float>& a) {
     return std::all_of(a.data(), a.data() + a.size(), [](float x) { return std::isfinite(x); });
 }
 
-void multiply(Tensor<float>& p, float factor) {
-    Array<float> a = p.value_in_place();
+void multiply(Weight<float>& p, float factor) {
+    Array<float> a = p.tensor().value_in_place();
     a *= factor;
 }
 
 // Makes all values as large as a float can be, with their signs, so that sums overflow.
-void make_overflow(Tensor<float>& p) {
-    Array<float> a = p.value_in_place();
+void make_overflow(Weight<float>& p) {
+    Array<float> a = p.tensor().value_in_place();
     for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = std::copysign(3e38f, a.data()[i]);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("anomalies: the layer and the op in which a value overflows, or a weig
     INFO(head);
     CHECK(head.starts_with("head: linear: the first value that is not finite is "));
     CHECK(anomaly_after([](models::Transformer<float>& m) {  // a weight that is not finite is named, with its place
-              m.parts[Part::token_table].weight.value_in_place().data()[2 * 16 + 5] = std::nanf("");
+              m.parts[Part::token_table].weight.tensor().value_in_place().data()[2 * 16 + 5] = std::nanf("");
           }) == "transformer.wte.weight is not finite already: it is nan at (2, 5) of (12, 16)");
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("anomalies: the search changes nothing of the steps that follow", "[tr
     Run searched(o), plain(o);
     for (Run* const run : {&searched, &plain}) {
         for (int i = 0; i < 3; ++i) run->step();
-        float& weight = run->model->parts[Part::position_table].weight.value_in_place().data()[3];
+        float& weight = run->model->parts[Part::position_table].weight.tensor().value_in_place().data()[3];
         const float kept = weight;
         weight = 3e38f;
         run->step();
@@ -164,7 +164,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
 TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes on", "[train]") {
     Run run(small_options());
     for (int i = 0; i < 3; ++i) run.step();
-    float& weight = run.model->parts[Part::position_table].weight.value_in_place().data()[3];
+    float& weight = run.model->parts[Part::position_table].weight.tensor().value_in_place().data()[3];
     const float kept = weight;
     weight = std::nanf("");
     CHECK_FALSE(std::isfinite(run.step()));
@@ -179,7 +179,7 @@ TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes
 TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
-    run.model->parts[Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
+    run.model->parts[Part::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
     const Array<float> before = run.weights();
     train::RunFolder folder(scratch.path("out"));
     CHECK_THROWS_AS(run.to_end(&folder), train::Diverged);
@@ -220,7 +220,7 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
     };
     save();
     const std::string good = formats::read_file(scratch.path("model.safetensors"));
-    run.model->layers[0][Part::up].weight.value_in_place().data()[7] = std::nanf("");
+    run.model->layers[0][Part::up].weight.tensor().value_in_place().data()[7] = std::nanf("");
     CHECK_THROWS_WITH(save(), contains("transformer.h.0.mlp.c_fc.weight", "not finite"));
     CHECK(formats::read_file(scratch.path("model.safetensors")) == good);
 }

@@ -33,7 +33,8 @@ Tensor<float> loss_of(const Transformer<float>& model, std::uint64_t step) {
 
 std::map<std::string, Array<float>> values(Transformer<float>& model) {
     std::map<std::string, Array<float>> all;
-    for (const auto& [name, p] : model.parameters()) all.emplace(name, unpacked(p).clone());
+    model.visit(
+        {.on_weight = [&](const std::string& name, const Weight<float>& w) { all.emplace(name, w.values().clone()); }});
     return all;
 }
 
@@ -81,12 +82,12 @@ TEST_CASE("frozen: packed weights give the loss and gradients of the widened one
             packed.freeze({type}, is_base);
             std::size_t matrices = 0, bytes = 0;
             for (const models::ParameterSpec& p : models::parameters(packed.config)) {
-                const Tensor<float>& weight = packed.at(p);
+                const Weight<float>& weight = packed.at(p);
                 CHECK((weight.packed() != nullptr) == (is_base(p) && p.part != Part::position_table));
                 if (!weight.packed()) continue;
                 matrices += weight.size();
                 bytes += weight.packed()->bytes();
-                plain.at(p).value_in_place() = unpacked(weight);
+                plain.at(p).tensor().value_in_place() = weight.values();
             }
             CHECK(bytes == (type == WeightType::bf16 ? 2 * matrices : matrices * 34 / 32));
             CHECK(packed.parameter_count() == plain.parameter_count());

@@ -84,8 +84,8 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
     }
     // frozen weights are not in the checkpoint
     if (metadata.contains(kBase)) return fmt::format("{:016x}", hash.value);
-    for (const Tensor<float>& p : parameters.frozen()) {
-        const ConstArray<float> values = unpacked(p);
+    for (const Weight<float>& p : parameters.frozen()) {
+        const ConstArray<float> values = p.values();
         hash.add(values.data(), values.size());
     }
     return fmt::format("{:016x}", hash.value);
@@ -108,18 +108,18 @@ std::string weights_fingerprint(models::Transformer<float>& model) {
     data::WordHash all;
     std::size_t count = 0;
     for (const models::ParameterSpec& p : models::parameters(model.config)) {
-        const Tensor<float>& tensor = model.at(p);
-        const std::size_t rows = tensor.dim(0), width = tensor.size() / rows;
+        const Weight<float>& weight = model.at(p);
+        const std::size_t rows = weight.dim(0), width = weight.size() / rows;
         const std::size_t step = std::max<std::size_t>(1, kNumbers / width), parts = (rows + step - 1) / step;
         std::vector<std::uint64_t> hashes(parts);
         parallel_for(parts, 1, [&](std::size_t begin, std::size_t end) {
             std::vector<float> wide;
             for (std::size_t i = begin; i < end; ++i) {
                 const std::size_t first = i * step, last = std::min(rows, first + step);
-                const float* values = tensor.packed() ? nullptr : tensor.value().data() + first * width;
-                if (tensor.packed()) {
+                const float* values = weight.packed() ? nullptr : weight.value().data() + first * width;
+                if (weight.packed()) {
                     wide.resize((last - first) * width);
-                    tensor.packed()->unpack_rows(first, last, wide.data());
+                    weight.packed()->unpack_rows(first, last, wide.data());
                     values = wide.data();
                 }
                 data::WordHash part;
@@ -129,7 +129,7 @@ std::string weights_fingerprint(models::Transformer<float>& model) {
         });
         for (const std::uint64_t h : hashes)
             all.add(static_cast<std::uint32_t>(h)), all.add(static_cast<std::uint32_t>(h >> 32));
-        count += tensor.size();
+        count += weight.size();
     }
     return fmt::format("{}-{:016x}", count, all.value);
 }

@@ -7,7 +7,6 @@
 
 #include "engine/autograd/op_gradients.h"
 #include "engine/autograd/tensor.h"
-#include "engine/weights/packed_matrix.h"
 
 namespace inkling {
 namespace {
@@ -87,7 +86,7 @@ namespace detect {
 
 template <class T>
 void note_input(const Tensor<T>& x, std::vector<Input>& inputs) {
-    if (!x.defined() || x.packed()) return;
+    if (!x.defined()) return;
     const bool leaf = x.node() && x.node()->is_leaf();
     inputs.push_back({largest_magnitude(x.value()), contains(x.value(), is_infinite),
                       leaf ? first_not_finite(x.value()) : std::string()});

@@ -11,7 +11,6 @@ std::ostream& operator<<(std::ostream& out, const Tensor<T>& x) {
     if (!x.defined()) return out << "Tensor, undefined";
     out << "Tensor " << to_string(x.shape());
     if (x.node()) out << ' ' << x.node()->op;
-    if (x.packed()) return out << ", packed";
     if (x.rank() == 0) return out << ' ' << x.item();
     return out << '\n' << x.value();
 }

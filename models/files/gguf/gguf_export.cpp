@@ -80,13 +80,13 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
 
     std::list<ConstArray<float>> made;    // kept until write()
     for (const ParameterSpec& p : all) {  // weights are (out, in) there as here
-        const ConstArray<float>& values = made.emplace_back(stored(f, a, p, unpacked(model.at(p))));
+        const ConstArray<float>& values = made.emplace_back(stored(f, a, p, model.at(p).values()));
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
     for (const ParameterSpec& p : f.zero_biases(a))
         out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     if (a.tied_head && f.gguf_untied) {
-        const ConstArray<float>& head = made.emplace_back(unpacked(model.head().weight));
+        const ConstArray<float>& head = made.emplace_back(model.head().weight.values());
         out.add("output.weight", stored_type(type, "output.weight", head.shape()), head.shape(), head.data());
     }
     if (a.rope.scaling == RopeScaling::llama3) {

@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "engine/ops.h"
-#include "engine/weights/packed_matrix.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -91,7 +90,6 @@ TEST_CASE("print: a tensor shows its shape, its op and its values, an array its 
     CHECK(printed(Tensor<float>::from(0.25)) == "Tensor () 0.25");
     CHECK(printed(Tensor<float>()) == "Tensor, undefined");
     CHECK(printed(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
-    CHECK(printed(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
     CHECK(printed(Tensor<float>::zeros({500, 500})).size() < 1000);
     backward(sum(x * x));
     CHECK(printed(x.grad()) == "{{ 2.,  5.},\n {-6.,  8.}}");

@@ -2,7 +2,7 @@
 #include "engine/fused/linear.h"
 
 #include "engine/ops.h"
-#include "engine/weights/packed_matrix.h"
+#include "engine/weights/weight.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -66,7 +66,7 @@ TEST_CASE("linear: by row it is the same product, of packed weights too", "[engi
         const Tensor<float> x(random_array<float>({2, rows, in}, 1)), w(random_array<float>({out, in}, 2)),
             b(random_array<float>({out}, 3));
         for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-            const Tensor<float> weight = packed(w, type);
+            const Weight<float> weight = Weight(w).as(type);
             INFO(rows << " rows, " << in << " to " << out << ", " << name_of(type));
             for (const Precision precision : {Precision::fp32, Precision::bf16}) {
                 if (precision == Precision::bf16 && type != WeightType::bf16) continue;  // linear would round these
