@@ -8,8 +8,8 @@
 // With dropout, P is masked before its product with V, and dP after its own; D is the same. Keys above the diagonal are
 // never read, and blocks of keys before the window of all queries of a block are skipped.
 // A thread works on whole heads, in backward on all heads that share a key head, so every sum has one order.
-// In bfloat16 q, k, v are saved rounded. The CPU's own products of bfloat16 also round dY, P and dS; on other CPUs these
-// stay float32.
+// In bfloat16 q, k, v are saved rounded. The CPU's own products of bfloat16 also round dY, P and dS; on other CPUs
+// these stay float32.
 #include "engine/fused/attention.h"
 
 #include <cmath>
