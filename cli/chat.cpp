@@ -4,7 +4,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"

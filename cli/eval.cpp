@@ -2,7 +2,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <optional>
 
 #include "cli/arguments/exact_match.h"
 #include "cli/arguments/model_argument.h"

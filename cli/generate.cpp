@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 #include <random>
-#include <utility>
 
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"

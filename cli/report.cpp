@@ -1,6 +1,4 @@
 // inkling report
-#include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments/model_argument.h"

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "cli/arguments/model_argument.h"

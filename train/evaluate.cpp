@@ -1,7 +1,6 @@
 #include "train/evaluate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "engine/base/float_mode.h"

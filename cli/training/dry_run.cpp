@@ -1,6 +1,5 @@
 #include "cli/training/dry_run.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"

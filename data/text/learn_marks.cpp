@@ -1,6 +1,5 @@
 #include "data/text/learn_marks.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"

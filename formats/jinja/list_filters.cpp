@@ -1,6 +1,5 @@
 // The filters of lists and maps.
 #include <algorithm>
-#include <charconv>
 
 #include "formats/jinja/library.h"
 

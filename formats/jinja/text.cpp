@@ -3,7 +3,6 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/base/check.h"
 #include "formats/utf8.h"

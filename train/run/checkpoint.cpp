@@ -1,9 +1,7 @@
 #include "train/run/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <span>
 
 #include "data/text/content_hash.h"
 #include "engine/base/names.h"

@@ -2,7 +2,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 

@@ -1,6 +1,5 @@
 #include "train/sharding/reduce_scatter.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace inkling::train {

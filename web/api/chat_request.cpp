@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "formats/json.h"
 #include "web/api/request_parts.h"

@@ -1,7 +1,6 @@
 #include "web/api/openai_json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "formats/utf8.h"

@@ -3,7 +3,6 @@
 #include "formats/utf8.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace inkling::web {
 namespace {

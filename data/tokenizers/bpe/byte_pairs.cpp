@@ -1,7 +1,5 @@
 #include "data/tokenizers/bpe/byte_pairs.h"
 
-#include <algorithm>
-
 #include "engine/base/check.h"
 
 namespace inkling::data {

@@ -1,7 +1,6 @@
 #include "data/tokenizers/split/pattern.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "data/tokenizers/split/split_patterns.h"
 #include "data/tokenizers/split/to_pcre2.h"
