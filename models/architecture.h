@@ -47,14 +47,14 @@ struct Architecture {
     std::size_t n_inner = 0;      // width of the feed-forward part; 0: 4 n_embd
     std::size_t block_size = 64;  // the context in tokens
 
-    double dropout = 0;          // of attention weights, in training
-    bool stream_dropout = true;  // also of the embeddings and of each part's output
+    double dropout = 0;            // of attention weights, in training
+    bool residual_dropout = true;  // also of the embeddings and of each part's output
 
     NormKind norm = NormKind::layer;
     bool norm_gain = true, norm_bias = true;
     double norm_epsilon = 1e-5;
     bool norm_gain_plus_one = false;  // gains are 1 + weight, those of heads too
-    bool part_norms = false;          // norms the outputs of attention and feed-forward part
+    bool post_norms = false;          // norms the outputs of attention and feed-forward part
     bool embedding_norm = false;      // norms the token table's rows
     bool scaled_embedding = false;    // multiplies the token table's rows by sqrt(n_embd)
     bool token_shift = false;  // tokens' vectors, and what goes into each part, get a share of the token before's

@@ -91,7 +91,7 @@ auto layer(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, typen
     };
     const auto mlp_input = [&](const Value& from) { return input(from, Part::mlp_norm, Part::mlp_shift, mlp_row(i)); };
     const auto add = [&](const Value& to, Value y, Part norm_part) {
-        if (a.part_norms) y = norm(ops, a, l[norm_part], y);
+        if (a.post_norms) y = norm(ops, a, l[norm_part], y);
         return ops.add(to, ops.drop(std::move(y)));
     };
     const Value in = input(x, Part::attention_norm, Part::attention_shift, attention_row(i));

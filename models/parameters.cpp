@@ -90,13 +90,13 @@ std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t l
         list.norm(Part::key_norm, d, a.head_norm_gain, false);
     }
     list.linear(Part::attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
-    if (a.part_norms) list.norm(Part::attention_output_norm, C, a.norm_gain, a.norm_bias);
+    if (a.post_norms) list.norm(Part::attention_output_norm, C, a.norm_gain, a.norm_bias);
     list.norm(Part::mlp_norm, C, a.norm_gain, a.norm_bias);
     if (a.token_shift) list.vector(Part::mlp_shift, Slot::weight, C, 0);
     if (a.gated) list.linear(Part::gate, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::up, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::down, C, F, a.mlp_bias, matrix, projection);
-    if (a.part_norms) list.norm(Part::mlp_output_norm, C, a.norm_gain, a.norm_bias);
+    if (a.post_norms) list.norm(Part::mlp_output_norm, C, a.norm_gain, a.norm_bias);
     return list.all;
 }
 

@@ -22,7 +22,7 @@ enum class Part {
     token_shift,     // (C), of the tables' rows
     final_norm,
     head,  // (V, C)
-    // of each layer:
+    // From here on, of each layer:
     attention_norm,
     attention_shift,   // (C)
     query_key_value,   // one matrix for all three, or:
@@ -39,8 +39,9 @@ enum class Part {
     up,         // (F, C)
     down,       // (C, F)
     mlp_output_norm,
+    count
 };
-inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::mlp_output_norm) + 1;
+inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::count);
 constexpr bool in_layer(Part part) { return part >= Part::attention_norm; }
 constexpr bool is_norm(Part part) {
     return part == Part::final_norm || part == Part::attention_norm || part == Part::mlp_norm ||

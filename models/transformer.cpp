@@ -58,7 +58,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     }
 
     Tensor<T> drop(Tensor<T> x) const {
-        return drops() && config.stream_dropout ? dropout(x, config.dropout, this->random->next()) : x;
+        return drops() && config.residual_dropout ? dropout(x, config.dropout, this->random->next()) : x;
     }
 
     // A linear layer, with its low-rank adapter where it has one.
@@ -96,9 +96,9 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
         options.window = window;
         if (drops()) options.drop("attention", config.dropout, this->random);
         const WithPrecision precision(inner_precision());
-        const auto wanted = this->weights ? nn::NeedWeights::yes : nn::NeedWeights::no;
+        const auto wanted = this->attention_weights ? nn::NeedWeights::yes : nn::NeedWeights::no;
         const auto [y, probabilities] = nn::scaled_dot_product_attention(queries, keys, values, options, wanted);
-        if (this->weights) this->weights->push_back(probabilities);
+        if (this->attention_weights) this->attention_weights->push_back(probabilities);
         return nn::merge_heads(y);
     }
 
@@ -135,7 +135,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     Tensor<T> x = decoder::embed(ops, *this);  // (B, T, C)
     for (std::size_t i = 0; i < layers.size(); ++i) {
         Interruptible::check();
-        if (checkpoint_activations && !options.weights) {
+        if (checkpoint_activations && !options.attention_weights) {
             x = nn::checkpoint<T>(
                 [this, i, ops](const Tensor<T>& in, Generator* keys) mutable {
                     ops.random = keys;

@@ -15,9 +15,9 @@ template <class T>
 struct HiddenOptions {
     // The text so far, for one row of ids, which cache->advance() then appends to it. Without gradients, in float32.
     KvCache* cache = nullptr;
-    Documents documents = {};                   // several texts in a row, each computed as if alone
-    std::vector<Tensor<T>>* weights = nullptr;  // appends each layer's attention weights (B, H, T, T)
-    Generator* random = nullptr;                // keys for dropout, in training mode
+    Documents documents = {};                             // several texts in a row, each computed as if alone
+    std::vector<Tensor<T>>* attention_weights = nullptr;  // appends each layer's attention weights (B, H, T, T)
+    Generator* random = nullptr;                          // keys for dropout, in training mode
 };
 
 template <class T>

@@ -20,7 +20,7 @@ constexpr const char *kLocal = "sliding_attention", *kGlobal = "full_attention";
 Architecture defaults(bool bias) {
     Architecture a = llama_line_defaults("gemma3");
     a.qkv_bias = a.attention_bias = bias;
-    a.norm_gain_plus_one = a.part_norms = a.scaled_embedding = a.tied_head = true;
+    a.norm_gain_plus_one = a.post_norms = a.scaled_embedding = a.tied_head = true;
     a.activation = Activation::gelu_tanh;
     a.head_norm = HeadNorm::before_rotary;
     a.head_norm_gain = true;

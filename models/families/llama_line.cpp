@@ -7,7 +7,7 @@ using nlohmann::json;
 Architecture llama_line_defaults(const char* family) {
     Architecture a;
     a.family = family;
-    a.packed_qkv = a.stream_dropout = false;
+    a.packed_qkv = a.residual_dropout = false;
     a.norm = NormKind::rms;
     a.norm_bias = a.qkv_bias = a.attention_bias = a.mlp_bias = false;
     a.norm_epsilon = 1e-6;

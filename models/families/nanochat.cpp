@@ -12,7 +12,7 @@ using nlohmann::json;
 Architecture defaults(bool bias) {
     Architecture a;
     a.family = "nanochat";
-    a.packed_qkv = a.stream_dropout = false;
+    a.packed_qkv = a.residual_dropout = false;
     a.norm = NormKind::rms;
     a.norm_gain = a.norm_bias = false;
     a.norm_epsilon = 1e-6;

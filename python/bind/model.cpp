@@ -241,7 +241,7 @@ void bind_model(nb::module_& m) {
         [](PyModel& self, const IdArray& ids) {
             const nb::gil_scoped_release others_run;
             std::vector<Tensor<float>> weights;
-            static_cast<void>(self.model().hidden(batch_of(ids), {.weights = &weights}));
+            static_cast<void>(self.model().hidden(batch_of(ids), {.attention_weights = &weights}));
             return returned(std::move(weights));
         },
         "ids"_a, "The attention weights (B, H, T, T) of each layer.");

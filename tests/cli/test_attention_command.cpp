@@ -67,7 +67,7 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
     inkling::IdArray ids({1, tokens.size()}, 0);
     std::copy(tokens.begin(), tokens.end(), ids.data());
     std::vector<inkling::Tensor<float>> weights;
-    model->hidden(ids, {.weights = &weights});
+    model->hidden(ids, {.attention_weights = &weights});
     REQUIRE(j["weights"].size() == 2);
     CHECK(j["tokens"].size() == tokens.size());
     CHECK(j["tokens"][0] == "<");

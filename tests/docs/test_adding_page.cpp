@@ -14,7 +14,7 @@ TEST_CASE("pages: what a decoder computes is read in models/decoder.h alone", "[
         return std::regex_search(code, std::regex(R"(\b(a|config|config_|config\(\))\.)" + field + R"(\b)"));
     };
     for (const char* const field :
-         {"norm", "part_norms", "embedding_norm", "scaled_embedding", "token_shift", "positions", "head_norm",
+         {"norm", "post_norms", "embedding_norm", "scaled_embedding", "token_shift", "positions", "head_norm",
           "packed_qkv", "activation", "parallel_residual", "gated", "attention_scale", "window_of"}) {
         INFO(field);
         CHECK(reads("decoder.h", field));

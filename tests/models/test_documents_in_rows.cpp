@@ -78,7 +78,7 @@ TEST_CASE("documents in rows: the hidden states are those of each alone", "[mode
             const ConstArray<float> together = model.hidden(rows.ids, {.documents = rows.begins}).value().contiguous();
             std::vector<Tensor<float>> weights;
             const ConstArray<float> composed =
-                model.hidden(rows.ids, {.documents = rows.begins, .weights = &weights}).value().contiguous();
+                model.hidden(rows.ids, {.documents = rows.begins, .attention_weights = &weights}).value().contiguous();
             double worst = 0, worst_composed = 0, unlike = 0;
             const ConstArray<float> one_text = model.hidden(rows.ids).value().contiguous();
             Rows::each([&](std::size_t b, std::size_t begin, std::size_t n) {

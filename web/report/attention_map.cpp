@@ -66,7 +66,7 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
     std::copy(tokens.begin(), tokens.end(), ids.data());
     std::vector<Tensor<float>> weights;  // per layer (1, H, T, T)
     const NoGrad no_grad;
-    model.hidden(ids, {.weights = &weights});
+    model.hidden(ids, {.attention_weights = &weights});
 
     AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
     for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode_more(std::span(&token, 1))));

@@ -266,7 +266,7 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     CHECK((a.head_size() == 256 && a.block_size == 131072 && a.window == 1024 && a.global_every == 6));
     CHECK((a.is_local(4) && !a.is_local(5) && a.window_of(4) == 1024 && a.window_of(5) == 0));
     CHECK((a.rope_theta == 1e6 && a.rope.factor == 8 && a.local_rope_theta == 1e4 && a.score_width == 0));
-    CHECK((a.tied_head && a.scaled_embedding && a.part_norms && a.norm_gain_plus_one));
+    CHECK((a.tied_head && a.scaled_embedding && a.post_norms && a.norm_gain_plus_one));
     CHECK(there_and_back(a) == a);
     text["vocab_size"] = 262144, text["rope_local_base_freq"] = 2e4, text["query_pre_attn_scalar"] = 168;
     const Architecture alone = reread(text, "c");
