@@ -1,15 +1,17 @@
 // What a decoder of any Architecture computes, written once for two classes of operations: on tensors, with gradients
-// (Transformer::Ops), and on rows, the next token of each of several texts (models/inference/rows.h). Each has
-//   Value, a vector for each token; LayerWeights
-//   embed(table) add_positions(x, table) scale(x, factor) norm(kind, weights, x) token_shift(share, cache_row, x)
-//   drop(x) project(part, weights, x)          // a linear layer, with its low-rank adapter thirds(qkv)
-//   attend(layer_weights, layer, q, k, v, scale, window) activate(kind, x) multiply(x, y) softcap(x, cap)
-//   matmul_input(x)                    // x as the next product reads it: rounded to --precision, complete on all
-//   threads add(x, y)                          // x + y, complete
-// An operation may overwrite its first Value: use only the result. attend() returns a matmul_input().
+// (Transformer::Ops), and on rows, the next token of each of several texts (models/inference/rows.h).
 //   x = embed(ops, model);
-//   x = layer(ops, model.layers[i], i, x);                                // for each layer i
+//   x = layer(ops, config, model.layers[i], i, x);         // for each layer i
 //   z = logits(ops, config, model.head(), norm(ops, config, model.parts[Part::final_norm], x));
+// A class of operations has a type Value, which holds a vector for each token, and these functions:
+//   embed(table)  add_positions(x, table)  token_shift(share, cache_row, x)  norm(kind, weights, x)
+//   project(part, weights, x)      a linear layer, with its low-rank adapter
+//   thirds(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
+//   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
+//   matmul_input(x)                x as a product reads it: rounded to --precision, complete on all threads; attend()
+//                                  returns such a value
+//   add(x, y)                      x + y, complete
+// An operation may overwrite its first Value: use only the result.
 #pragma once
 
 #include <cmath>
