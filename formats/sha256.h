@@ -2,8 +2,7 @@
 //   "'sha256-" + base64(sha256(script)) + "'"
 #pragma once
 
-#include <nettle/sha2.h>
-
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -11,12 +10,14 @@ namespace inkling::formats {
 
 class Sha256 {
   public:
-    Sha256() { sha256_init(&context_); }
+    Sha256();
+    ~Sha256();
     Sha256& add(std::string_view bytes);
     std::string digest();  // 32 bytes
 
   private:
-    sha256_ctx context_;
+    struct Context;  // nettle's, which users of the library need not have
+    std::unique_ptr<Context> context_;
 };
 inline std::string sha256(std::string_view bytes) { return Sha256().add(bytes).digest(); }
 std::string hex(std::string_view bytes);
