@@ -37,7 +37,7 @@ install(DIRECTORY engine nn formats data models generate distributed train DESTI
         COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN attention/heads.h EXCLUDE PATTERN
         attention/operands.h EXCLUDE PATTERN attention/block.h EXCLUDE PATTERN unary_op.h EXCLUDE
-        PATTERN traced.h EXCLUDE PATTERN decayed.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE
+        PATTERN traced.h EXCLUDE PATTERN decayed.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE PATTERN inference/rows.h EXCLUDE
         PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
 
 # "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and
