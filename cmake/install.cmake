@@ -35,10 +35,10 @@ install(FILES ${completion}/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${
 # two versions of the same functions.
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
-        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN attention/heads.h EXCLUDE PATTERN
-        attention/operands.h EXCLUDE PATTERN attention/block.h EXCLUDE PATTERN unary_op.h EXCLUDE
-        PATTERN traced.h EXCLUDE PATTERN decayed.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE PATTERN inference/rows.h EXCLUDE
-        PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN attention_heads.h EXCLUDE PATTERN
+        attention_operands.h EXCLUDE PATTERN attention_block.h EXCLUDE PATTERN unary_op.h EXCLUDE PATTERN formula.h EXCLUDE
+        PATTERN decayed.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE PATTERN inference/rows.h
+        EXCLUDE PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
 
 # "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and
 # the compiler would find a program's own folder instead.

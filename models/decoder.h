@@ -54,7 +54,7 @@ X qk_norm_and_rope(const Architecture& a, X x, const Norm& norm, const Rotate& r
     return x;
 }
 
-// Heads of queries (H d) look at heads of keys and values (K d), each of which serves H / K of them.
+// Grouped-query attention: H heads of queries, K heads of keys and values, each of which serves H / K heads of queries.
 template <class Ops, class Layer>
 auto attention(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, const typename Ops::Value& x) {
     const Region region("attention");

@@ -106,7 +106,7 @@ class Rows {
     }
 
     Value norm(NormKind kind, const LayerWeights& weights, const Value& x) {
-        if (x.held == Held::columns) wait();  // a row's mean is of all of it
+        if (x.held == Held::columns) wait();  // the mean needs the whole row
         const std::size_t C = x.width;
         float* const y = own_[next_own_].data();
         next_own_ = (next_own_ + 1) % own_.size();
@@ -188,7 +188,7 @@ class Rows {
         const std::size_t begin = n * thread_ / threads_, end = n * (thread_ + 1) / threads_;
         if (begin < end) body(begin, end);
     }
-    // For this thread's part of each text's row, or all of it in its own memory, body(n, row, text).
+    // Calls body(n, row, text) for each text: with this thread's columns of the row, or with all of a row that it owns.
     template <class Body>
     Value each_part(const Value& x, const Body& body) const {
         const auto rows = [&](std::size_t begin, std::size_t end) {

@@ -24,6 +24,10 @@ done
 if grep -rlE 'xsimd|#include "(engine|nn|formats|data|models|generate|train)/' "$scratch/usr/include"; then
     fail "the headers above must not be installed like this"
 fi
+# An installed header includes only installed ones.
+for header in $(grep -rohE '#include "inkling/[^"]+"' "$scratch/usr/include" | cut -d'"' -f2 | sort -u); do
+    [ -f "$scratch/usr/include/$header" ] || fail "an installed header includes $header, which is not installed"
+done
 
 "$1" -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
     $4 >"$scratch/configure.log" ||
