@@ -25,6 +25,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     Ops(const Transformer& m, const HiddenOptions<T>& options) : HiddenOptions<T>(options), model(m) {}
 
     bool drops() const { return model.training() && config.dropout > 0; }
+    bool adapters_drop() const { return model.training() && model.adapter.dropout > 0; }
     // With a cache, as in a token step (inference/rows.h), only linear layers round to bfloat16; products of attention
     // and of low-rank adapters stay float32.
     Precision inner_precision() const { return this->cache ? Precision::fp32 : product_precision(); }
@@ -67,7 +68,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
         if (!map.lora_a.defined()) return y;
         const WithPrecision precision(inner_precision());
         const AdapterOptions& adapter = model.adapter;
-        const Tensor<T> in = model.adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
+        const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
         return add_low_rank(std::move(y), in, map.lora_a.tensor(), map.lora_b.tensor(), adapter.scale(map));
     }
     Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
@@ -118,7 +119,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
           "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {} after {}", config.family,
           config.block_size, ids.shape(), start);
     Ops ops(*this, options);
-    check(!(ops.drops() || adapters_drop()) || options.random,
+    check(!(ops.drops() || ops.adapters_drop()) || options.random,
           "{}: training with dropout needs random numbers: pass a Generator", config.family);
     const IdArray& begins = options.documents.begins;
     check(!begins.defined() || begins.shape() == ids.shape(), "{}: begins must be (B, T) like ids, got {} and {}",

@@ -42,7 +42,6 @@ class Transformer : public TransformerParameters<T> {
   private:
     struct Ops;  // of models/decoder.h
     std::shared_ptr<RotaryPositions<T>> rotary_ = std::make_shared<RotaryPositions<T>>(this->config);
-    bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
 };
 
 extern template class Transformer<float>;
