@@ -113,6 +113,7 @@ class Process {
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
+    pid_t pid() const { return pid_; }
     void signal(int number) const { kill(pid_, number); }
 
     Result wait(int seconds = kEmulated ? 2800 : 280) {
