@@ -1,24 +1,24 @@
 // A table of vectors, one for each id.
 #pragma once
 
-#include "engine/base/random.h"
-#include "nn/module.h"
+#include "engine/fused/embedding.h"
+#include "nn/init.h"
 
 namespace inkling::nn {
 
 template <class T>
 class Embedding : public Module<T> {
   public:
-    Embedding(Generator& random, std::size_t count,
-              std::size_t width);  // initial values N(0, 1), as torch.nn.Embedding
+    // Initial values N(0, 1), as torch.nn.Embedding.
+    Embedding(Generator& random, std::size_t count, std::size_t width) {
+        check(count > 0 && width > 0, "Embedding: sizes above 0 are required, got {} ids of width {}", count, width);
+        weight = parameter<T>({count, width}, Initial::normal(1), random);
+    }
 
-    Tensor<T> forward(const IdArray& ids) const;  // (...) -> (..., width)
+    Tensor<T> forward(const IdArray& ids) const { return embedding(ids, weight); }  // (...) -> (..., width)
     void visit(const Visitor<T>& v) override { v("weight", weight, {Role::embedding}); }
 
     Tensor<T> weight;  // (count, width)
 };
-
-extern template class Embedding<float>;
-extern template class Embedding<double>;
 
 }  // namespace inkling::nn

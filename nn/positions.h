@@ -1,7 +1,9 @@
 // Position encodings: attention by itself sees a set of tokens; these tell it the order.
 #pragma once
 
-#include "nn/embedding.h"
+#include "engine/ops/elementwise/operators.h"
+#include "engine/ops/shape/shape.h"
+#include "nn/init.h"
 
 namespace inkling::nn {
 
@@ -14,16 +16,19 @@ Array<T> sinusoidal_positions(std::size_t length, std::size_t width);
 template <class T>
 class LearnedPositions : public Module<T> {
   public:
-    LearnedPositions(Generator& random, std::size_t length, std::size_t width);
+    LearnedPositions(Generator& random, std::size_t length, std::size_t width)
+        : weight(parameter<T>({length, width}, Initial::normal(0.02), random)) {}
 
     // x (..., L, width) + the vectors of positions start .. start + L - 1.
-    Tensor<T> forward(const Tensor<T>& x, std::size_t start = 0) const;
+    Tensor<T> forward(const Tensor<T>& x, std::size_t start = 0) const {
+        check(x.rank() >= 2 && x.dim(-1) == weight.dim(1) && start + x.dim(-2) <= weight.dim(0),
+              "LearnedPositions: x (..., L, {}) with at most {} positions is required, got shape {} from position {}",
+              weight.dim(1), weight.dim(0), x.shape(), start);
+        return add(x, slice(weight, 0, start, start + x.dim(-2)));
+    }
     void visit(const Visitor<T>& v) override { v("weight", weight, {Role::embedding}); }
 
     Tensor<T> weight;  // (length, width)
 };
-
-extern template class LearnedPositions<float>;
-extern template class LearnedPositions<double>;
 
 }  // namespace inkling::nn

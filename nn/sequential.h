@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/autograd/debug/anomaly.h"
 #include "engine/base/random.h"
 #include "nn/module.h"
 
@@ -34,10 +35,10 @@ class Sequential : public Module<T> {
                     return l.forward(x);
                 }
             };
-            add_step(forward, std::move(owned));
+            steps_.push_back({forward, std::move(owned)});
         } else if constexpr (std::is_invocable_r_v<Tensor<T>, const Layer&, const Tensor<T>&>) {
-            add_step([layer = std::move(layer)](const Tensor<T>& x, Generator*) { return layer(x); },
-                     std::make_unique<Function>());
+            steps_.push_back({[layer = std::move(layer)](const Tensor<T>& x, Generator*) { return layer(x); },
+                              std::make_unique<Function>()});
         } else {
             static_assert(!std::is_same_v<Layer, Layer>,
                           "Sequential<T> takes modules of the same T, and functions from a Tensor<T> to a Tensor<T>");
@@ -47,24 +48,28 @@ class Sequential : public Module<T> {
     std::size_t size() const { return steps_.size(); }
 
     // Dropout layers take their keys from `random`.
-    Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
-    void visit(const Visitor<T>& v) override;
+    Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const {
+        Tensor<T> y = x;
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            const Region region("step", i);
+            y = steps_[i].forward(y, random);
+        }
+        return y;
+    }
+    void visit(const Visitor<T>& v) override {
+        for (std::size_t i = 0; i < steps_.size(); ++i) v(std::to_string(i), *steps_[i].module);
+    }
 
   private:
     struct Function : Module<T> {  // stands for a function, which has no parameters
         void visit(const Visitor<T>&) override {}
     };
-    using Forward = std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>;
     struct Step {
-        Forward forward;
+        std::function<Tensor<T>(const Tensor<T>& x, Generator* random)> forward;
         std::unique_ptr<Module<T>> module;
     };
-    void add_step(Forward forward, std::unique_ptr<Module<T>> module);
 
     std::vector<Step> steps_;
 };
-
-extern template class Sequential<float>;
-extern template class Sequential<double>;
 
 }  // namespace inkling::nn
