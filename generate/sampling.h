@@ -3,9 +3,8 @@
 //   token = sampler.sample(logits, uniform);
 // Applies the options that are on in this order, the order of transformers:
 //   0. logit bias: z + b
-//   1. repeat penalty r (Keskar et al. 2019): for tokens of the text, a logit z > 0 becomes z / r, others z r; then,
-//   for
-//      tokens generated c > 0 times, z - presence penalty - c frequency penalty, as in OpenAI's API
+//   1. repeat penalty r (Keskar et al. 2019): for tokens of the text, a logit z > 0 becomes z / r, others z r;
+//      then, for tokens generated c > 0 times, z - presence penalty - c frequency penalty, as in OpenAI's API
 //   2. temperature t: z / t. 0: takes the largest z after step 1 and skips the other steps
 //   3. top-k: keeps the k likeliest tokens
 //   4. top-p (Holtzman et al. 2019): keeps the fewest of the likeliest whose renormalized probabilities sum to p

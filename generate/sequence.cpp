@@ -171,13 +171,10 @@ bool Sequence::prefill_window() {
     }
     logits_.resize(model_->config().vocab_size);
     const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
-    if (logprobs) {
-        model_->prefill(cache_, rest, logits_,
-                        [&](std::size_t i, std::span<const float> row) { predict(held + i + 1, row); });
-        prompt_logprobs_ = std::move(known);
-    } else {
-        model_->prefill(cache_, rest, logits_);
-    }
+    models::InferenceModel::EachLogits each;
+    if (logprobs) each = [&](std::size_t i, std::span<const float> row) { predict(held + i + 1, row); };
+    model_->prefill(cache_, rest, logits_, each);
+    if (logprobs) prompt_logprobs_ = std::move(known);
     return has_logits_ = true;
 }
 
