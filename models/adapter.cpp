@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "engine/base/names.h"
 #include "engine/base/suggest.h"
@@ -26,13 +27,11 @@ std::string last_part(const std::string& layer) { return layer.substr(layer.rfin
 
 std::vector<std::string> split_names(const std::string& text) {
     std::vector<std::string> names;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        std::string name = text.substr(begin, end - begin);
+    std::istringstream in(text);
+    for (std::string name; std::getline(in, name, ',');) {
         name.erase(0, name.find_first_not_of(' '));
         name.erase(name.find_last_not_of(' ') + 1);
         if (!name.empty()) names.push_back(name);
-        begin = end + 1;
     }
     return names;
 }

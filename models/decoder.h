@@ -2,10 +2,10 @@
 // (Transformer::Ops), and on rows, the next token of each of several texts (models/inference/rows.h).
 //   x = embed(ops, model);
 //   x = layer(ops, config, model.layers[i], i, x);         // for each layer i
-//   z = logits(ops, config, model.head(), norm(ops, config, model.parts[Part::final_norm], x));
+//   z = logits(ops, config, model.head(), norm(ops, config, model.outer[ParameterName::final_norm], x));
 // A class of operations has a type Value, which holds a vector for each token, and these functions:
 //   embed(table)  add_positions(x, table)  token_shift(share, cache_row, x)  norm(kind, weights, x)
-//   project(part, weights, x)      a linear layer, with its low-rank adapter
+//   project(name, weights, x)      a linear layer, with its low-rank adapter
 //   thirds(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
 //   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
 //   matmul_input(x)                x as a product reads it: rounded to --precision, complete on all threads; attend()
@@ -23,6 +23,8 @@
 
 namespace inkling::models::decoder {
 
+using enum ParameterName;
+
 // Rows of KvCache::shifted, which the next token gets a share of.
 constexpr std::size_t kEmbeddingRow = 0;
 constexpr std::size_t attention_row(std::size_t layer) { return 1 + 2 * layer; }
@@ -37,11 +39,11 @@ auto norm(Ops& ops, const Architecture& a, const typename Ops::LayerWeights& wei
 template <class Ops, class Model>
 auto embed(Ops& ops, const Model& m) {
     const Architecture& a = m.config;
-    typename Ops::Value x = ops.embed(m.parts[Part::token_table].weight);
+    typename Ops::Value x = ops.embed(m.outer[token_table].weight);
     if (a.embedding_norm) x = norm(ops, a, {}, x);
     if (a.scaled_embedding) x = ops.scale(x, std::sqrt(static_cast<double>(a.n_embd)));
-    if (a.positions == Positions::learned) x = ops.add_positions(x, m.parts[Part::position_table].weight);
-    if (a.token_shift) x = ops.token_shift(m.parts[Part::token_shift].weight, kEmbeddingRow, x);
+    if (a.positions == Positions::learned) x = ops.add_positions(x, m.outer[position_table].weight);
+    if (a.token_shift) x = ops.token_shift(m.outer[token_shift].weight, kEmbeddingRow, x);
     return ops.drop(x);
 }
 
@@ -58,16 +60,16 @@ X qk_norm_and_rope(const Architecture& a, X x, const Norm& norm, const Rotate& r
 template <class Ops, class Layer>
 auto attention(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, const typename Ops::Value& x) {
     const Region region("attention");
-    const auto project = [&](Part part) { return ops.project(part, l[part], x); };
+    const auto project = [&](ParameterName name) { return ops.project(name, l[name], x); };
     const auto attend = [&](const auto& q, const auto& k, const auto& v) {
         const auto y = ops.attend(l, i, q, k, v, a.attention_scale(i), a.window_of(i));
-        return ops.project(Part::attention_output, l[Part::attention_output], y);
+        return ops.project(attention_output, l[attention_output], y);
     };
     if (a.packed_qkv) {
-        const auto qkv = ops.thirds(project(Part::query_key_value));
+        const auto qkv = ops.thirds(project(query_key_value));
         return attend(qkv[0], qkv[1], qkv[2]);
     }
-    const auto q = project(Part::query), k = project(Part::key), v = project(Part::value);
+    const auto q = project(query), k = project(key), v = project(value);
     return attend(q, k, v);
 }
 
@@ -75,10 +77,10 @@ auto attention(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, c
 template <class Ops, class Layer>
 auto mlp(Ops& ops, const Architecture& a, const Layer& l, const typename Ops::Value& x) {
     const Region region("MLP");
-    const auto project = [&](Part part) { return ops.project(part, l[part], x); };
-    typename Ops::Value h = ops.activate(a.activation, project(a.gated ? Part::gate : Part::up));
-    if (a.gated) h = ops.multiply(std::move(h), project(Part::up));
-    return ops.project(Part::down, l[Part::down], ops.matmul_input(h));
+    const auto project = [&](ParameterName name) { return ops.project(name, l[name], x); };
+    typename Ops::Value h = ops.activate(a.activation, project(a.gated ? gate : up));
+    if (a.gated) h = ops.multiply(std::move(h), project(up));
+    return ops.project(down, l[down], ops.matmul_input(h));
 }
 
 // x += attention(norm(x)), then x += mlp(norm(x)); with parallel_residual both read the old x.
@@ -86,26 +88,26 @@ template <class Ops, class Layer>
 auto layer(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, typename Ops::Value x) {
     using Value = typename Ops::Value;
     const Region region("layer", i);
-    const auto input = [&](const Value& from, Part norm_part, Part share, std::size_t cache_row) {
-        Value y = norm(ops, a, l[norm_part], from);
+    const auto input = [&](const Value& from, ParameterName norm_name, ParameterName share, std::size_t cache_row) {
+        Value y = norm(ops, a, l[norm_name], from);
         if (a.token_shift) y = ops.token_shift(l[share].weight, cache_row, y);
         return ops.matmul_input(y);
     };
-    const auto mlp_input = [&](const Value& from) { return input(from, Part::mlp_norm, Part::mlp_shift, mlp_row(i)); };
-    const auto add = [&](const Value& to, Value y, Part norm_part) {
-        if (a.post_norms) y = norm(ops, a, l[norm_part], y);
+    const auto mlp_input = [&](const Value& from) { return input(from, mlp_norm, mlp_shift, mlp_row(i)); };
+    const auto add = [&](const Value& to, Value y, ParameterName norm_name) {
+        if (a.post_norms) y = norm(ops, a, l[norm_name], y);
         return ops.add(to, ops.drop(std::move(y)));
     };
-    const Value in = input(x, Part::attention_norm, Part::attention_shift, attention_row(i));
+    const Value in = input(x, attention_norm, attention_shift, attention_row(i));
     const Value side = a.parallel_residual ? mlp_input(x) : Value();
-    x = add(x, attention(ops, a, l, i, in), Part::attention_output_norm);
-    return add(x, mlp(ops, a, l, a.parallel_residual ? side : mlp_input(x)), Part::mlp_output_norm);
+    x = add(x, attention(ops, a, l, i, in), attention_output_norm);
+    return add(x, mlp(ops, a, l, a.parallel_residual ? side : mlp_input(x)), mlp_output_norm);
 }
 
 // (..., C), behind the last norm -> (..., V).
 template <class Ops>
-auto logits(Ops& ops, const Architecture& a, const typename Ops::LayerWeights& head, const typename Ops::Value& x) {
-    const typename Ops::Value z = ops.project(Part::head, head, x);
+auto logits(Ops& ops, const Architecture& a, const typename Ops::LayerWeights& weights, const typename Ops::Value& x) {
+    const typename Ops::Value z = ops.project(head, weights, x);
     return a.softcap > 0 ? ops.softcap(z, a.softcap) : z;
 }
 

@@ -57,30 +57,27 @@ void KvCache::reserve(std::size_t n) {
     }
 }
 
-template <class T>
-std::pair<Tensor<T>, Tensor<T>> KvCache::append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v) {
-    if constexpr (std::is_same_v<T, float>) {
-        const Layer& l = layers_[layer];
-        const std::size_t held = length_ - l.first, n = k.dim(2), end = held + n;
-        if (end <= l.capacity()) {
-            const auto put = [&](const Array<float>& all, const Tensor<float>& x) {
-                Array<float> place = all.sliced(2, held, end);
-                copy_into(place, x.value());
-                return Tensor<float>(all.sliced(2, 0, end));
-            };
-            return {put(l.keys, k), put(l.values, v)};
-        }
-        // More than two windows: the tokens look at all of them now, and the next ones at the last window.
-        const auto join = [&](const Array<float>& all, const Tensor<float>& x) {
-            return held == 0 ? x : concatenate({Tensor<float>(all.sliced(2, 0, held)), x}, 2);
+std::pair<Tensor<float>, Tensor<float>> KvCache::append(std::size_t layer, const Tensor<float>& k,
+                                                        const Tensor<float>& v) {
+    const Layer& l = layers_[layer];
+    const std::size_t held = length_ - l.first, n = k.dim(2), end = held + n;
+    if (end <= l.capacity()) {
+        const auto put = [&](const Array<float>& all, const Tensor<float>& x) {
+            Array<float> place = all.sliced(2, held, end);
+            copy_into(place, x.value());
+            return Tensor<float>(all.sliced(2, 0, end));
         };
-        const std::size_t kept = std::min(end, l.window - 1);
-        const Tensor<float> keys = join(l.keys, k), values = join(l.values, v);
-        const auto last = [&](const Tensor<float>& x) { return moved(x.value(), end - kept, end, l.capacity()); };
-        next_[layer] = {l.window, length_ + n - kept, last(keys), last(values)};
-        return {keys, values};
+        return {put(l.keys, k), put(l.values, v)};
     }
-    throw Error("KvCache: keys and values must be float32");
+    // More than two windows: the tokens look at all of them now, and the next ones at the last window.
+    const auto join = [&](const Array<float>& all, const Tensor<float>& x) {
+        return held == 0 ? x : concatenate({Tensor<float>(all.sliced(2, 0, held)), x}, 2);
+    };
+    const std::size_t kept = std::min(end, l.window - 1);
+    const Tensor<float> keys = join(l.keys, k), values = join(l.values, v);
+    const auto last = [&](const Tensor<float>& x) { return moved(x.value(), end - kept, end, l.capacity()); };
+    next_[layer] = {l.window, length_ + n - kept, last(keys), last(values)};
+    return {keys, values};
 }
 
 void KvCache::advance(std::size_t n) noexcept {
@@ -89,10 +86,5 @@ void KvCache::advance(std::size_t n) noexcept {
     for (std::size_t i = 0; i < layers_.size(); ++i)
         if (next_[i].keys.defined()) layers_[i] = std::exchange(next_[i], {0});
 }
-
-template std::pair<Tensor<float>, Tensor<float>> KvCache::append(std::size_t, const Tensor<float>&,
-                                                                 const Tensor<float>&);
-template std::pair<Tensor<double>, Tensor<double>> KvCache::append(std::size_t, const Tensor<double>&,
-                                                                   const Tensor<double>&);
 
 }  // namespace inkling::models

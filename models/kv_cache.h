@@ -35,8 +35,7 @@ class KvCache {
 
     // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, and returns those
     // that these tokens attend to: (1, kv heads, n and some before, d).
-    template <class T>
-    std::pair<Tensor<T>, Tensor<T>> append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v);
+    std::pair<Tensor<float>, Tensor<float>> append(std::size_t layer, const Tensor<float>& k, const Tensor<float>& v);
     void advance(std::size_t n) noexcept;  // after append() to every layer: the next n tokens are held
 
     // The last token's rows that the next one gets a share of (token_shift): (1 + 2 layers, C), that of its vector,

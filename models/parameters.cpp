@@ -20,83 +20,65 @@ struct List {
     std::size_t layer;
     std::vector<ParameterSpec> all;
 
-    void linear(Part part, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
-        all.push_back({part, Slot::weight, layer, {out, in}, kind, Initial::normal(deviation)});
-        if (bias) vector(part, Slot::bias, out, 0);
+    void linear(ParameterName name, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
+        all.push_back({name, Slot::weight, layer, {out, in}, kind, Initial::normal(deviation)});
+        if (bias) vector(name, Slot::bias, out, 0);
     }
-    void norm(Part part, std::size_t width, bool gain, bool bias) {
-        if (gain) vector(part, Slot::weight, width, a.norm_gain_plus_one ? 0 : 1);
-        if (bias) vector(part, Slot::bias, width, 0);
+    void norm(ParameterName name, std::size_t width, bool gain, bool bias) {
+        if (gain) vector(name, Slot::weight, width, a.norm_gain_plus_one ? 0 : 1);
+        if (bias) vector(name, Slot::bias, width, 0);
     }
-    void vector(Part part, Slot slot, std::size_t width, double value) {
-        all.push_back({part, slot, layer, {width}, {Role::vector}, Initial::constant(value)});
+    void vector(ParameterName name, Slot slot, std::size_t width, double value) {
+        all.push_back({name, slot, layer, {width}, {Role::vector}, Initial::constant(value)});
     }
 };
 
 std::vector<ParameterSpec> first_parameters(const Architecture& a) {
     List list{a, 0, {}};
-    list.linear(Part::token_table, a.vocab_size, a.n_embd, false, {Role::embedding}, kDeviation);
+    list.linear(ParameterName::token_table, a.vocab_size, a.n_embd, false, {Role::embedding}, kDeviation);
     if (a.positions == Positions::learned)
-        list.linear(Part::position_table, a.block_size, a.n_embd, false, {Role::embedding}, kDeviation);
-    if (a.token_shift) list.vector(Part::token_shift, Slot::weight, a.n_embd, 0);
+        list.linear(ParameterName::position_table, a.block_size, a.n_embd, false, {Role::embedding}, kDeviation);
+    if (a.token_shift) list.vector(ParameterName::token_shift, Slot::weight, a.n_embd, 0);
     return list.all;
 }
 
 std::vector<ParameterSpec> last_parameters(const Architecture& a) {
     List list{a, 0, {}};
-    list.norm(Part::final_norm, a.n_embd, a.norm_gain, a.norm_bias);
-    if (!a.tied_head) list.linear(Part::head, a.vocab_size, a.n_embd, false, {Role::head}, kDeviation);
+    list.norm(ParameterName::final_norm, a.n_embd, a.norm_gain, a.norm_bias);
+    if (!a.tied_head) list.linear(ParameterName::head, a.vocab_size, a.n_embd, false, {Role::head}, kDeviation);
     return list.all;
-}
-
-std::vector<ParameterSpec> only(Role role, std::vector<ParameterSpec> list) {
-    std::erase_if(list, [=](const ParameterSpec& p) { return p.kind.role != role; });
-    return list;
-}
-
-Wide count(const std::vector<ParameterSpec>& list) {
-    Wide all = 0;
-    for (const ParameterSpec& p : list) {
-        Wide n = 1;
-        for (const std::size_t extent : p.shape) n *= extent;
-        all += n;
-    }
-    return all;
-}
-
-std::uint64_t limited(Wide n) {
-    return static_cast<std::uint64_t>(std::min<Wide>(n, std::numeric_limits<std::uint64_t>::max()));
 }
 
 }  // namespace
 
 std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t layer) {
+    using enum ParameterName;
     const std::size_t C = a.n_embd, d = a.head_size(), F = a.inner();
     const ParameterKind matrix{Role::matrix}, heads{Role::matrix, 1, d}, packed{Role::matrix, 3, d};
     // back into the stream, to which 2 L parts are added (Radford et al. 2019)
     const double projection = kDeviation / std::sqrt(2.0 * static_cast<double>(a.n_layer));
     List list{a, layer, {}};
-    list.norm(Part::attention_norm, C, a.norm_gain, a.norm_bias);
-    if (a.token_shift) list.vector(Part::attention_shift, Slot::weight, C, 0);
+    list.norm(attention_norm, C, a.norm_gain, a.norm_bias);
+    if (a.token_shift) list.vector(attention_shift, Slot::weight, C, 0);
     if (a.packed_qkv) {
-        list.linear(Part::query_key_value, 3 * a.query_width(), C, a.qkv_bias, packed, kDeviation);
+        list.linear(query_key_value, 3 * a.query_width(), C, a.qkv_bias, packed, kDeviation);
     } else {
-        list.linear(Part::query, a.query_width(), C, a.qkv_bias, heads, kDeviation);
-        list.linear(Part::key, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
-        list.linear(Part::value, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
+        list.linear(query, a.query_width(), C, a.qkv_bias, heads, kDeviation);
+        list.linear(key, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
+        list.linear(value, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
     }
     if (a.head_norm != HeadNorm::none) {
-        list.norm(Part::query_norm, d, a.head_norm_gain, false);
-        list.norm(Part::key_norm, d, a.head_norm_gain, false);
+        list.norm(query_norm, d, a.head_norm_gain, false);
+        list.norm(key_norm, d, a.head_norm_gain, false);
     }
-    list.linear(Part::attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
-    if (a.post_norms) list.norm(Part::attention_output_norm, C, a.norm_gain, a.norm_bias);
-    list.norm(Part::mlp_norm, C, a.norm_gain, a.norm_bias);
-    if (a.token_shift) list.vector(Part::mlp_shift, Slot::weight, C, 0);
-    if (a.gated) list.linear(Part::gate, F, C, a.mlp_bias, matrix, kDeviation);
-    list.linear(Part::up, F, C, a.mlp_bias, matrix, kDeviation);
-    list.linear(Part::down, C, F, a.mlp_bias, matrix, projection);
-    if (a.post_norms) list.norm(Part::mlp_output_norm, C, a.norm_gain, a.norm_bias);
+    list.linear(attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
+    if (a.post_norms) list.norm(attention_output_norm, C, a.norm_gain, a.norm_bias);
+    list.norm(mlp_norm, C, a.norm_gain, a.norm_bias);
+    if (a.token_shift) list.vector(mlp_shift, Slot::weight, C, 0);
+    if (a.gated) list.linear(gate, F, C, a.mlp_bias, matrix, kDeviation);
+    list.linear(up, F, C, a.mlp_bias, matrix, kDeviation);
+    list.linear(down, C, F, a.mlp_bias, matrix, projection);
+    if (a.post_norms) list.norm(mlp_output_norm, C, a.norm_gain, a.norm_bias);
     return list.all;
 }
 
@@ -129,18 +111,30 @@ std::vector<ParameterSpec> parameters(const Architecture& a, std::size_t rank, c
     return all;
 }
 
-std::uint64_t parameter_count(const Architecture& a) {
-    return limited(count(first_parameters(a)) + a.n_layer * count(layer_parameters(a, 0)) + count(last_parameters(a)));
+std::uint64_t parameter_count(const Architecture& a, const ParameterFilter& which) {
+    Wide all = 0;
+    const auto count = [&](const std::vector<ParameterSpec>& list, Wide times) {
+        for (const ParameterSpec& p : list) {
+            if (which && !which(p)) continue;
+            Wide n = times;
+            for (const std::size_t extent : p.shape) n *= extent;
+            all += n;
+        }
+    };
+    count(first_parameters(a), 1);
+    count(layer_parameters(a, 0), a.n_layer);
+    count(last_parameters(a), 1);
+    return static_cast<std::uint64_t>(std::min<Wide>(all, std::numeric_limits<std::uint64_t>::max()));
 }
 
 std::uint64_t matrix_count(const Architecture& a) {
-    return limited(a.n_layer * count(only(Role::matrix, layer_parameters(a, 0))));
+    return parameter_count(a, [](const ParameterSpec& p) { return p.kind.role == Role::matrix; });
 }
 
 std::uint64_t multiplied_count(const Architecture& a) {
-    const Wide tables =
-        count(only(Role::embedding, first_parameters(a))) - (a.tied_head ? Wide{a.vocab_size} * a.n_embd : Wide{0});
-    return limited(parameter_count(a) - tables);
+    return parameter_count(a, [&](const ParameterSpec& p) {
+        return p.kind.role != Role::embedding || (a.tied_head && p.name == ParameterName::token_table);
+    });
 }
 
 }  // namespace inkling::models

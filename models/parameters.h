@@ -16,7 +16,7 @@
 
 namespace inkling::models {
 
-enum class Part {
+enum class ParameterName {
     token_table,     // (V, C)
     position_table,  // (T, C)
     token_shift,     // (C), of the tables' rows
@@ -41,19 +41,19 @@ enum class Part {
     mlp_output_norm,
     count
 };
-inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::count);
-constexpr bool in_layer(Part part) { return part >= Part::attention_norm; }
-constexpr bool is_norm(Part part) {
-    return part == Part::final_norm || part == Part::attention_norm || part == Part::mlp_norm ||
-           part == Part::query_norm || part == Part::key_norm || part == Part::attention_output_norm ||
-           part == Part::mlp_output_norm;
+inline constexpr std::size_t kParameterNames = static_cast<std::size_t>(ParameterName::count);
+constexpr bool in_layer(ParameterName name) { return name >= ParameterName::attention_norm; }
+constexpr bool is_norm(ParameterName name) {
+    using enum ParameterName;
+    return name == final_norm || name == attention_norm || name == mlp_norm || name == query_norm || name == key_norm ||
+           name == attention_output_norm || name == mlp_output_norm;
 }
 
 // The last two are the weight's low-rank adapter: A (r, in), B (out, r).
 enum class Slot { weight, bias, lora_a, lora_b };
 
 struct ParameterSpec {
-    Part part;
+    ParameterName name;
     Slot slot;
     std::size_t layer;  // 0 outside of layers
     Shape shape;        // weights of linear maps are (out, in)
@@ -70,12 +70,12 @@ inline bool may_be_adapted(const ParameterSpec& p) {
 
 // Whether its gain is 1 + weight.
 inline bool adds_one(const Architecture& a, const ParameterSpec& p) {
-    return a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight;
+    return a.norm_gain_plus_one && is_norm(p.name) && p.slot == Slot::weight;
 }
 
 // A matrix for linear or embedding, which may be packed; the table of positions is added instead.
 inline bool may_be_packed(const ParameterSpec& p) {
-    return p.shape.size() == 2 && p.part != Part::position_table && !is_lora(p);
+    return p.shape.size() == 2 && p.name != ParameterName::position_table && !is_lora(p);
 }
 
 // The order of models, files and flat buffers: tables, layers, norm, head.
@@ -87,14 +87,15 @@ std::vector<ParameterSpec> parameters(const Architecture& architecture, std::siz
 std::array<ParameterSpec, 2> adapter_parameters(const ParameterSpec& weight, std::size_t rank);
 std::vector<ParameterSpec> layer_parameters(const Architecture& architecture, std::size_t layer);
 
-// The number of all elements, without making the list; at most 2^64 - 1 for any config.json.
-std::uint64_t parameter_count(const Architecture& architecture);
+// The number of elements of all parameters, or of those that `which` selects by those of layer 0, without making the
+// list; at most 2^64 - 1 for any config.json.
+std::uint64_t parameter_count(const Architecture& architecture, const ParameterFilter& which = nullptr);
 // Elements of the matrices between activations (role matrix).
 std::uint64_t matrix_count(const Architecture& architecture);
 // Elements of the matrices that multiply every token, without tables that are only looked up.
 std::uint64_t multiplied_count(const Architecture& architecture);
 
-// The weights of a part; missing ones are undefined. Only a matrix may be packed.
+// Missing ones are undefined. Only a matrix may be packed.
 template <class T>
 struct Weights {
     Weight<T> weight, bias, lora_a = {}, lora_b = {};
@@ -105,12 +106,12 @@ struct Weights {
     const Weight<T>& operator[](Slot slot) const { return const_cast<Weights&>(*this)[slot]; }
 };
 
-// Values for each part of a model or of one of its layers.
-template <class Value>
-struct Parts {
-    std::array<Value, kParts> all;
-    Value& operator[](Part part) { return all[static_cast<std::size_t>(part)]; }
-    const Value& operator[](Part part) const { return all[static_cast<std::size_t>(part)]; }
+// The weights of one layer, or those outside of layers.
+template <class T>
+struct NamedWeights {
+    std::array<Weights<T>, kParameterNames> all;
+    Weights<T>& operator[](ParameterName name) { return all[static_cast<std::size_t>(name)]; }
+    const Weights<T>& operator[](ParameterName name) const { return all[static_cast<std::size_t>(name)]; }
 };
 
 }  // namespace inkling::models

@@ -30,10 +30,6 @@ std::vector<double> rotary_rates(const Architecture& a) {
     return rates;
 }
 
-std::vector<double> local_rotary_rates(const Architecture& a) {
-    return inkling::rotary_rates(a.rotary_size(), a.local_rope_theta);
-}
-
 template <class T>
 RotaryTables<T> RotaryPositions<T>::tables(std::size_t start, std::size_t rows) {
     const std::lock_guard lock(mutex_);

@@ -9,9 +9,8 @@
 
 namespace inkling::models {
 
-// Position p rotates pair i of a head by p rates[i]; there are rotary_size() / 2.
+// Position p rotates pair i of a head by p rates[i]; there are rotary_size() / 2. Without those of local layers.
 std::vector<double> rotary_rates(const Architecture& architecture);
-std::vector<double> local_rotary_rates(const Architecture& architecture);  // in local layers
 
 // The divisors of the rates by RopeScaling, rotary_size() / 2.
 std::vector<double> rotary_divisors(const Architecture& architecture);
@@ -25,7 +24,9 @@ struct RotaryTables {
     RotaryTables(const Architecture& a, std::size_t start, std::size_t rows) {
         if (a.positions != Positions::rotary) return;
         local = global = rotary_table<T>(rotary_rates(a), start, rows, a.rope_clockwise);
-        if (a.local_rope_theta > 0) local = rotary_table<T>(local_rotary_rates(a), start, rows, a.rope_clockwise);
+        if (a.local_rope_theta == 0) return;
+        const std::vector<double> rates = inkling::rotary_rates(a.rotary_size(), a.local_rope_theta);
+        local = rotary_table<T>(rates, start, rows, a.rope_clockwise);
     }
     const ConstArray<T>& of(const Architecture& a, std::size_t layer) const {
         return a.is_local(layer) ? local : global;

@@ -63,7 +63,7 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
     }
 
     // A linear layer, with its low-rank adapter where it has one.
-    Tensor<T> project(Part, const LayerWeights& map, const Tensor<T>& x) const {
+    Tensor<T> project(ParameterName, const LayerWeights& map, const Tensor<T>& x) const {
         Tensor<T> y = multiplied(map, x);
         if (!map.lora_a.defined()) return y;
         const WithPrecision precision(inner_precision());
@@ -83,16 +83,18 @@ struct Transformer<T>::Ops : HiddenOptions<T> {
 
     Tensor<T> attend(const Layer& l, std::size_t layer, const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                      double scale, std::size_t window) const {
-        const auto qk_norm_and_rope = [&](const Tensor<T>& x, std::size_t n, Part norm_part) {
+        const auto qk_norm_and_rope = [&](const Tensor<T>& x, std::size_t n, ParameterName norm_name) {
             return decoder::qk_norm_and_rope(
                 config, nn::split_heads(x, n),
-                [&](const Tensor<T>& h) { return rms_norm(h, gain(l[norm_part].weight), config.norm_epsilon); },
+                [&](const Tensor<T>& h) { return rms_norm(h, gain(l[norm_name].weight), config.norm_epsilon); },
                 [&](const Tensor<T>& h) { return rotate(h, angles.of(config, layer), this->documents.positions); });
         };
-        const Tensor<T> queries = qk_norm_and_rope(q, config.n_head, Part::query_norm);
-        Tensor<T> keys = qk_norm_and_rope(k, config.kv_heads(), Part::key_norm);
+        const Tensor<T> queries = qk_norm_and_rope(q, config.n_head, ParameterName::query_norm);
+        Tensor<T> keys = qk_norm_and_rope(k, config.kv_heads(), ParameterName::key_norm);
         Tensor<T> values = nn::split_heads(v, config.kv_heads());
-        if (this->cache) std::tie(keys, values) = this->cache->append(layer, keys, values);
+        if constexpr (std::is_same_v<T, float>) {
+            if (this->cache) std::tie(keys, values) = this->cache->append(layer, keys, values);
+        }
         AttentionOptions options{.scale = scale, .causal = true, .documents = this->documents};
         options.window = window;
         if (drops()) options.drop("attention", config.dropout, this->random);
@@ -124,8 +126,8 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     const IdArray& begins = options.documents.begins;
     check(!begins.defined() || begins.shape() == ids.shape(), "{}: begins must be (B, T) like ids, got {} and {}",
           config.family, begins.shape(), ids.shape());
-    check(!options.cache || (ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
-          "{}: a cache is for one text, without a gradient", config.family);
+    check(!options.cache || (std::is_same_v<T, float> && ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
+          "{}: a cache is for one text, in float32, without a gradient", config.family);
     ops.ids = ids;
     ops.angles = rotary_->tables(start, ids.dim(1));
     if (options.cache) {
@@ -149,7 +151,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     }
     if (options.cache) options.cache->next_shifted = ops.shifted;
     const Region region("final norm");
-    return decoder::norm(ops, config, parts[Part::final_norm], x);
+    return decoder::norm(ops, config, outer[ParameterName::final_norm], x);
 }
 
 template <class T>

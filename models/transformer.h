@@ -25,7 +25,7 @@ class Transformer : public TransformerParameters<T> {
   public:
     using TransformerParameters<T>::TransformerParameters;
     using typename TransformerParameters<T>::Layer;
-    using TransformerParameters<T>::config, TransformerParameters<T>::parts, TransformerParameters<T>::layers;
+    using TransformerParameters<T>::config, TransformerParameters<T>::outer, TransformerParameters<T>::layers;
     using TransformerParameters<T>::head, TransformerParameters<T>::adapter;
 
     // ids (B, T) -> (B, T, C), after the last norm. Interruptible before each layer.

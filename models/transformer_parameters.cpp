@@ -17,7 +17,7 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
     const std::vector<ParameterSpec> all = models::parameters(config);
     // Keys begin behind as many as tables and linear maps have weights and biases: a seed gives the model that it has
     // always given.
-    const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.part); });
+    const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.name); });
     random->next_stream += static_cast<std::uint64_t>(drawn);
     for (const ParameterSpec& p : all) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
 }
@@ -29,7 +29,7 @@ static std::vector<ParameterSpec> all_specs(const Architecture& a) {
 
 template <class T>
 void TransformerParameters<T>::set(const ParameterSpec& p, const Weight<T>& values, WeightStorage storage) {
-    const bool as_it_is = !may_be_packed(p) || (storage.inference && p.part == Part::token_table) ||
+    const bool as_it_is = !may_be_packed(p) || (storage.inference && p.name == ParameterName::token_table) ||
                           (storage.type == WeightType::fp32 && !values.packed());
     at(p) = as_it_is ? values : values.as(storage.type);
 }
@@ -43,7 +43,7 @@ void TransformerParameters<T>::freeze(WeightStorage storage, const ParameterFilt
 template <class T>
 void TransformerParameters<T>::share(const TransformerParameters& other) {
     config = other.config, adapter = other.adapter;
-    parts = other.parts, layers = other.layers;
+    outer = other.outer, layers = other.layers;
 }
 
 template <class T>

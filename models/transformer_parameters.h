@@ -1,6 +1,6 @@
 // The parameters of a decoder as tensors, for Transformer and InferenceModel.
 //   TransformerParameters<float> all(architecture);
-//   all.parts[Part::token_table].weight; all.layers[0][Part::up].bias
+//   all.outer[ParameterName::token_table].weight; all.layers[0][ParameterName::up].bias
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct WeightStorage {
 template <class T>
 class TransformerParameters : public nn::Module<T> {
   public:
-    using Layer = Parts<Weights<T>>;
+    using Layer = NamedWeights<T>;
 
     // Draws initial values with keys of `random`; without it tensors stay undefined until at() sets them. Throws for a
     // senseless architecture.
@@ -54,22 +54,22 @@ class TransformerParameters : public nn::Module<T> {
     void merge_adapters();
     bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
 
-    Weights<T>& weights_of(const ParameterSpec& p) { return (in_layer(p.part) ? layers[p.layer] : parts)[p.part]; }
+    Weights<T>& weights_of(const ParameterSpec& p) { return (in_layer(p.name) ? layers[p.layer] : outer)[p.name]; }
     const Weights<T>& weights_of(const ParameterSpec& p) const {
-        return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
+        return (in_layer(p.name) ? layers[p.layer] : outer)[p.name];
     }
     Weight<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
     const Weight<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
     // The head: the token table if tied, unless it is stored separately as another type.
     Weights<T> head() const {
-        Weights<T> own = parts[Part::head];
-        if (!own.weight.defined()) own.weight = parts[Part::token_table].weight;
+        Weights<T> own = outer[ParameterName::head];
+        if (!own.weight.defined()) own.weight = outer[ParameterName::token_table].weight;
         return own;
     }
 
     Architecture config;
     AdapterOptions adapter;     // rank 0: none
-    Layer parts;                // outside of layers: tables, last norm, head
+    Layer outer;                // outside of layers: tables, last norm, head
     std::vector<Layer> layers;  // of each layer
 };
 

@@ -17,10 +17,11 @@ namespace inkling::train {
 models::LoadedModel load_base(const std::filesystem::path& folder, const TrainOptions& options);
 
 // The parts of an architecture that --lora-targets names; empty without --lora-rank. Throws Error for a wrong name.
-std::set<models::Part> adapted_parts(const TrainOptions& options, const models::Architecture& config);
+std::set<models::ParameterName> adapted_parts(const TrainOptions& options, const models::Architecture& config);
 
 // Stores the weights in --base-precision, and adds adapters to these parts.
-void adapt(const TrainOptions& options, const std::set<models::Part>& parts, models::Transformer<float>& model);
+void adapt(const TrainOptions& options, const std::set<models::ParameterName>& parts,
+           models::Transformer<float>& model);
 
 // The number of trained elements: of the adapters, or of the model.
 double trained_count(const TrainOptions& options, const models::Architecture& config);

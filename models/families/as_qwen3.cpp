@@ -15,24 +15,17 @@ namespace {
 // neither has numbers that float16 is too coarse for.
 constexpr float kSharpness = 1024, kShare = 32;
 
-Array<float> scaled(const ConstArray<float>& x, float factor) {
-    Array<float> y = x.clone();
-    for (float& v : y) v *= factor;
-    return y;
-}
-
-// Rows (H, 2, d / 2) -> those of the second half of each head before those of the first.
-Array<float> halves_swapped(const ConstArray<float>& x, std::size_t head_size) {
+// Rows (H, 2, d / 2): swaps the two halves of each head.
+void swap_halves(Array<float>& x, std::size_t head_size) {
     const std::size_t half = head_size / 2 * (x.size() / x.dim(0));  // numbers of half a head
-    Array<float> y = x.clone();
-    for (float* head = y.data(); head != y.data() + y.size(); head += 2 * half)
+    for (float* head = x.data(); head != x.data() + x.size(); head += 2 * half)
         std::swap_ranges(head, head + half, head + half);
-    return y;
 }
 
 }  // namespace
 
 std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
+    using enum ParameterName;
     const Architecture& from = model.config;
     check<BadInput>(!from.token_shift,
                     "{} shifts tokens, which neither a Qwen 3 nor llama.cpp does: train with --arch nanochat for these",
@@ -48,7 +41,7 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     auto result = std::make_unique<Transformer<float>>(to, std::nullopt);
     const NoGrad no_grad;
     for (const ParameterSpec& p : parameters(to)) {
-        const Part source = p.part == Part::gate ? Part::up : p.part;
+        const ParameterName source = p.name == gate ? up : p.name;
         const Weight<float>& weight = model.at({source, p.slot, p.layer, p.shape, p.kind, p.initial});
         Array<float> values(p.shape);
         result->at(p) = Tensor<float>(values, true);
@@ -56,27 +49,13 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
             std::fill_n(values.data(), values.size(), 1.0f);
             continue;
         }
-        const ConstArray<float> own = weight.values();
-        switch (p.part) {
-            case Part::token_table:
-                copy_into(values, rms_norm(Tensor<float>(own), {}, from.norm_epsilon).value());
-                break;
-            case Part::query:
-            case Part::key:
-                copy_into(values, halves_swapped(own, from.head_size()));
-                break;
-            case Part::gate:
-                copy_into(values, scaled(own, kSharpness));
-                break;
-            case Part::up:
-                copy_into(values, scaled(own, 1 / kShare));
-                break;
-            case Part::down:
-                copy_into(values, scaled(own, kShare / kSharpness));
-                break;
-            default:
-                copy_into(values, own);
-        }
+        copy_into(values, weight.values());
+        if (p.name == token_table)
+            copy_into(values, rms_norm(Tensor<float>(weight.values()), {}, from.norm_epsilon).value());
+        if (p.name == query || p.name == key) swap_halves(values, from.head_size());
+        if (p.name == gate) values *= kSharpness;
+        if (p.name == up) values *= 1 / kShare;
+        if (p.name == down) values *= kShare / kSharpness;
     }
     result->eval();
     return result;

@@ -52,6 +52,7 @@ void ConfigReader::read_rotary_sizes(Architecture& a, const SizeDefaults& defaul
     a.n_inner = size("intermediate_size");
     a.block_size = size("max_position_embeddings", defaults.context);
     a.dropout = number("attention_dropout", 0);
+    a.norm_epsilon = positive("rms_norm_eps", 1e-6);
     require(read_rope(a) == 1, "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
 }
 

@@ -34,7 +34,8 @@ class ConfigReader : public formats::JsonObject {
     bool flag(const char* key, bool otherwise) const { return JsonObject::flag(key).value_or(otherwise); }
     ConfigReader object(const char* key) const;  // an empty one if missing
 
-    // Reads sizes, dropout and rotary positions under the keys that nanochat and the Llama line share.
+    // Reads sizes, dropout, the norms' epsilon and rotary positions under the keys that nanochat and the Llama line
+    // share.
     void read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const;
     // Reads rope_parameters (or another object), or the older rope_scaling and the keys beside it. Returns the rotated
     // part of each head.
@@ -57,6 +58,6 @@ class ConfigReader : public formats::JsonObject {
 
 const char* activation_name(Activation activation);       // as config.json has it
 nlohmann::json rotary_json(const Architecture& a);        // the keys that read_rope reads, of new and of older files
-nlohmann::json rotary_sizes_json(const Architecture& a);  // those that read_rotary_sizes reads, and rms_norm_eps
+nlohmann::json rotary_sizes_json(const Architecture& a);  // those that read_rotary_sizes reads
 
 }  // namespace inkling::models

@@ -27,13 +27,13 @@ struct Family {
     bool biased;                           // its models usually have biases
     Architecture (*defaults)(bool bias) = nullptr;
 
-    // config.json, except the keys that all families share: vocab_size, token ids, dtype.
+    // config.json, except the keys that all families share: vocab_size, tie_word_embeddings, token ids, dtype.
     nlohmann::json (*to_json)(const Architecture&) = nullptr;
     Architecture (*from_json)(const ConfigReader&) = nullptr;
 
     // Names of tensors in files; a layer's follow layer_prefix and its number.
     std::string layer_prefix;
-    std::vector<std::pair<Part, std::string>> names;
+    std::vector<std::pair<ParameterName, std::string>> names;
     std::string optional_prefix = "";  // some files leave it out of every name, or have this one instead:
     std::vector<std::string> other_prefixes = {};
     std::string other_head = "";            // the head's name in some files, and in adapters

@@ -91,8 +91,6 @@ Architecture from_json(const ConfigReader& in) {
                        "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
     local.require_text("rope_type", "default");
     a.local_rope_theta = local.positive("rope_theta", in.positive("rope_local_base_freq", kLocalTheta));
-    a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
-    a.tied_head = in.flag("tie_word_embeddings", true);
     a.score_width = in.size("query_pre_attn_scalar", 256);
     if (a.score_width == a.head_size()) a.score_width = 0;
     a.window = in.names("sliding_window") && !in.has("sliding_window") ? a.block_size : in.size("sliding_window", 4096);
@@ -148,10 +146,10 @@ Family gemma3_family() {
     Family f = llama_line_family("gemma3");
     f.model_types = {"gemma3_text", "gemma3"};
     f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;
-    for (auto& [part, name] : f.names)
-        if (part == Part::mlp_norm) name = "pre_feedforward_layernorm";
-    f.names.emplace_back(Part::attention_output_norm, "post_attention_layernorm");
-    f.names.emplace_back(Part::mlp_output_norm, "post_feedforward_layernorm");
+    for (auto& [name, in_files] : f.names)
+        if (name == ParameterName::mlp_norm) in_files = "pre_feedforward_layernorm";
+    f.names.emplace_back(ParameterName::attention_output_norm, "post_attention_layernorm");
+    f.names.emplace_back(ParameterName::mlp_output_norm, "post_feedforward_layernorm");
     f.other_prefixes = {"language_model.model.", "model.language_model."};
     f.ignored = {"vision_tower.", "multi_modal_projector."};
     f.set_gguf_keys = set_gguf_keys, f.read_gguf_keys = read_gguf_keys;

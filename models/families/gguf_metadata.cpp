@@ -107,27 +107,28 @@ const Family& gguf_family(const formats::GgufFile& file) {
 }  // namespace
 
 std::string gguf_name(const ParameterSpec& p) {
-    static const std::map<Part, std::string> names = {{Part::token_table, "token_embd"},
-                                                      {Part::position_table, "position_embd"},
-                                                      {Part::final_norm, "output_norm"},
-                                                      {Part::head, "output"},
-                                                      {Part::attention_norm, "attn_norm"},
-                                                      {Part::query_key_value, "attn_qkv"},
-                                                      {Part::query, "attn_q"},
-                                                      {Part::key, "attn_k"},
-                                                      {Part::value, "attn_v"},
-                                                      {Part::query_norm, "attn_q_norm"},
-                                                      {Part::key_norm, "attn_k_norm"},
-                                                      {Part::attention_output, "attn_output"},
-                                                      {Part::attention_output_norm, "post_attention_norm"},
-                                                      {Part::mlp_norm, "ffn_norm"},
-                                                      {Part::gate, "ffn_gate"},
-                                                      {Part::up, "ffn_up"},
-                                                      {Part::down, "ffn_down"},
-                                                      {Part::mlp_output_norm, "post_ffw_norm"}};
-    const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
+    using enum ParameterName;
+    static const std::map<ParameterName, std::string> names = {{token_table, "token_embd"},
+                                                               {position_table, "position_embd"},
+                                                               {final_norm, "output_norm"},
+                                                               {head, "output"},
+                                                               {attention_norm, "attn_norm"},
+                                                               {query_key_value, "attn_qkv"},
+                                                               {query, "attn_q"},
+                                                               {key, "attn_k"},
+                                                               {value, "attn_v"},
+                                                               {query_norm, "attn_q_norm"},
+                                                               {key_norm, "attn_k_norm"},
+                                                               {attention_output, "attn_output"},
+                                                               {attention_output_norm, "post_attention_norm"},
+                                                               {mlp_norm, "ffn_norm"},
+                                                               {gate, "ffn_gate"},
+                                                               {up, "ffn_up"},
+                                                               {down, "ffn_down"},
+                                                               {mlp_output_norm, "post_ffw_norm"}};
+    const std::string place = in_layer(p.name) ? "blk." + std::to_string(p.layer) + "." : "";
     static const char* const ends[] = {".weight", ".bias", ".weight.lora_a", ".weight.lora_b"};
-    return place + names.at(p.part) + ends[static_cast<std::size_t>(p.slot)];
+    return place + names.at(p.name) + ends[static_cast<std::size_t>(p.slot)];
 }
 
 void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {

@@ -46,7 +46,6 @@ Architecture from_json(const ConfigReader& in) {
     a.set_inner(in.size("n_inner", 4 * a.n_embd));
     a.activation = in.activation("activation_function", Activation::gelu_tanh);
     a.scale_by_layer = in.flag("scale_attn_by_inverse_layer_idx", false);
-    a.tied_head = in.flag("tie_word_embeddings", true);
     return a;
 }
 
@@ -61,6 +60,7 @@ void set_gguf_keys(formats::GgufWriter&, const Architecture& a) {
 
 Family gpt2_family() {
     using namespace gpt2;
+    using enum ParameterName;
     return {.name = "gpt2",
             .model_types = {"gpt2"},
             .flags = {"n-inner"},
@@ -69,16 +69,16 @@ Family gpt2_family() {
             .to_json = to_json,
             .from_json = from_json,
             .layer_prefix = "transformer.h.",
-            .names = {{Part::token_table, "transformer.wte"},
-                      {Part::position_table, "transformer.wpe"},
-                      {Part::attention_norm, "ln_1"},
-                      {Part::query_key_value, "attn.c_attn"},
-                      {Part::attention_output, "attn.c_proj"},
-                      {Part::mlp_norm, "ln_2"},
-                      {Part::up, "mlp.c_fc"},
-                      {Part::down, "mlp.c_proj"},
-                      {Part::final_norm, "transformer.ln_f"},
-                      {Part::head, "lm_head"}},
+            .names = {{token_table, "transformer.wte"},
+                      {position_table, "transformer.wpe"},
+                      {attention_norm, "ln_1"},
+                      {query_key_value, "attn.c_attn"},
+                      {attention_output, "attn.c_proj"},
+                      {mlp_norm, "ln_2"},
+                      {up, "mlp.c_fc"},
+                      {down, "mlp.c_proj"},
+                      {final_norm, "transformer.ln_f"},
+                      {head, "lm_head"}},
             .optional_prefix = "transformer.",               // openai's own files lack it
             .ignored = {".attn.bias", ".attn.masked_bias"},  // buffers of old files: the causal mask
             .linear_in_out = true,

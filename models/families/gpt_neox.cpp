@@ -55,7 +55,6 @@ Architecture from_json(const ConfigReader& in) {
     a.dropout = in.number("hidden_dropout", 0);
     a.norm_epsilon = in.positive("layer_norm_eps", 1e-5);
     a.parallel_residual = in.flag("use_parallel_residual", true);
-    a.tied_head = in.flag("tie_word_embeddings", false);
     a.rotary_part = in.read_rope(a, "rotary_emb_base", "rotary_pct", 0.25);
     return a;
 }
@@ -75,6 +74,7 @@ void read_gguf_keys(const formats::GgufFile& in, Architecture& a) {
 
 Family gpt_neox_family() {
     using namespace gpt_neox;
+    using enum ParameterName;
     return {.name = "gpt-neox",
             .model_types = {"gpt_neox"},
             .flags = {"n-inner", "rope-theta"},
@@ -83,15 +83,15 @@ Family gpt_neox_family() {
             .to_json = to_json,
             .from_json = from_json,
             .layer_prefix = "gpt_neox.layers.",
-            .names = {{Part::token_table, "gpt_neox.embed_in"},
-                      {Part::attention_norm, "input_layernorm"},
-                      {Part::query_key_value, "attention.query_key_value"},
-                      {Part::attention_output, "attention.dense"},
-                      {Part::mlp_norm, "post_attention_layernorm"},
-                      {Part::up, "mlp.dense_h_to_4h"},
-                      {Part::down, "mlp.dense_4h_to_h"},
-                      {Part::final_norm, "gpt_neox.final_layer_norm"},
-                      {Part::head, "embed_out"}},
+            .names = {{token_table, "gpt_neox.embed_in"},
+                      {attention_norm, "input_layernorm"},
+                      {query_key_value, "attention.query_key_value"},
+                      {attention_output, "attention.dense"},
+                      {mlp_norm, "post_attention_layernorm"},
+                      {up, "mlp.dense_h_to_4h"},
+                      {down, "mlp.dense_4h_to_h"},
+                      {final_norm, "gpt_neox.final_layer_norm"},
+                      {head, "embed_out"}},
             .optional_prefix = "gpt_neox.",  // GPTNeoXModel's own files lack it
             .other_head = "lm_head",         // in files of some versions of transformers
             .ignored = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"},  // buffers of old files

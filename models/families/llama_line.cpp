@@ -27,8 +27,6 @@ json llama_line_json(const Architecture& a, const char* transformers_class) {
 void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults) {
     in.require_activation("hidden_act", Activation::silu);
     in.read_rotary_sizes(a, defaults);
-    a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
-    a.tied_head = in.flag("tie_word_embeddings", false);
 }
 
 std::size_t sliding_window(const ConfigReader& in, const Architecture& a) {
@@ -37,7 +35,14 @@ std::size_t sliding_window(const ConfigReader& in, const Architecture& a) {
     return window < a.block_size ? window : 0;
 }
 
-void check_sliding_layers(const ConfigReader& in, const Architecture& a) {
+json qwen_json(const Architecture& a, const char* transformers_class) {
+    json j = llama_line_json(a, transformers_class);
+    j["use_sliding_window"] = false;
+    return j;
+}
+
+void read_qwen(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults) {
+    read_llama_line(in, a, defaults);
     if (!in.flag("use_sliding_window", false)) return;
     bool slides = !in.has("layer_types") && in.number("max_window_layers", 28) < static_cast<double>(a.n_layer);
     for (const std::string& type : in.texts("layer_types")) slides = slides || type != "full_attention";
@@ -48,25 +53,26 @@ void check_sliding_layers(const ConfigReader& in, const Architecture& a) {
 }
 
 Family llama_line_family(const char* name) {
+    using enum ParameterName;
     return {.name = name,
             .model_types = {name},
             .flags = {"n-kv-head", "n-inner", "head-dim", "rope-theta"},
             .biased = false,
             .layer_prefix = "model.layers.",
-            .names = {{Part::token_table, "model.embed_tokens"},
-                      {Part::attention_norm, "input_layernorm"},
-                      {Part::query, "self_attn.q_proj"},
-                      {Part::key, "self_attn.k_proj"},
-                      {Part::value, "self_attn.v_proj"},
-                      {Part::query_norm, "self_attn.q_norm"},
-                      {Part::key_norm, "self_attn.k_norm"},
-                      {Part::attention_output, "self_attn.o_proj"},
-                      {Part::mlp_norm, "post_attention_layernorm"},
-                      {Part::gate, "mlp.gate_proj"},
-                      {Part::up, "mlp.up_proj"},
-                      {Part::down, "mlp.down_proj"},
-                      {Part::final_norm, "model.norm"},
-                      {Part::head, "lm_head"}},
+            .names = {{token_table, "model.embed_tokens"},
+                      {attention_norm, "input_layernorm"},
+                      {query, "self_attn.q_proj"},
+                      {key, "self_attn.k_proj"},
+                      {value, "self_attn.v_proj"},
+                      {query_norm, "self_attn.q_norm"},
+                      {key_norm, "self_attn.k_norm"},
+                      {attention_output, "self_attn.o_proj"},
+                      {mlp_norm, "post_attention_layernorm"},
+                      {gate, "mlp.gate_proj"},
+                      {up, "mlp.up_proj"},
+                      {down, "mlp.down_proj"},
+                      {final_norm, "model.norm"},
+                      {head, "lm_head"}},
             .optional_prefix = "model.",          // LlamaModel's own files lack it
             .ignored = {".rotary_emb.inv_freq"},  // buffers of old files
             .gguf_name = name};

@@ -15,8 +15,9 @@ nlohmann::json llama_line_json(const Architecture& a, const char* transformers_c
 void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);  // replaces a's values
 // The window of attention; 0: it holds the context.
 std::size_t sliding_window(const ConfigReader& in, const Architecture& a);
-// Qwen may have a window in some layers: refuses one that is smaller than the context.
-void check_sliding_layers(const ConfigReader& in, const Architecture& a);
+// The same for Qwen, which may have a window in some layers: one that is smaller than the context is refused.
+nlohmann::json qwen_json(const Architecture& a, const char* transformers_class);
+void read_qwen(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);
 // Named as --arch has it; in GGUF files by the same name.
 Family llama_line_family(const char* name);
 

@@ -43,7 +43,6 @@ Architecture from_json(const ConfigReader& in) {
     in.require_flag("tie_word_embeddings", false);
     Architecture a = defaults(in.flag("attention_bias", false));
     in.read_rotary_sizes(a, {.context = 2048});
-    a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
     a.softcap = in.number("final_logit_softcapping", in.names("final_logit_softcapping") ? 0 : 15);
     in.require(a.softcap > 0 || !in.has("final_logit_softcapping"),
                "final_logit_softcapping must be above 0, or null, got {}", in.shown("final_logit_softcapping"));
@@ -55,6 +54,7 @@ Architecture from_json(const ConfigReader& in) {
 
 Family nanochat_family() {
     using namespace nanochat;
+    using enum ParameterName;
     return {.name = "nanochat",
             .model_types = {"nanochat"},
             .flags = {"n-kv-head", "n-inner", "rope-theta", "softcap"},
@@ -63,14 +63,14 @@ Family nanochat_family() {
             .to_json = to_json,
             .from_json = from_json,
             .layer_prefix = "model.layers.",
-            .names = {{Part::token_table, "model.embed_tokens"},
-                      {Part::query, "self_attn.q_proj"},
-                      {Part::key, "self_attn.k_proj"},
-                      {Part::value, "self_attn.v_proj"},
-                      {Part::attention_output, "self_attn.o_proj"},
-                      {Part::up, "mlp.fc1"},
-                      {Part::down, "mlp.fc2"},
-                      {Part::head, "lm_head"}},
+            .names = {{token_table, "model.embed_tokens"},
+                      {query, "self_attn.q_proj"},
+                      {key, "self_attn.k_proj"},
+                      {value, "self_attn.v_proj"},
+                      {attention_output, "self_attn.o_proj"},
+                      {up, "mlp.fc1"},
+                      {down, "mlp.fc2"},
+                      {head, "lm_head"}},
             .optional_prefix = "model."};  // NanoChatModel's own files lack it
 }
 

@@ -45,14 +45,14 @@ const Family& family(const std::string& name) {
 
 // The name of a part in the model's files: transformer.h.0.attn.c_attn.
 static std::string place_of(const Family& f, const ParameterSpec& p) {
-    const auto found = std::find_if(f.names.begin(), f.names.end(), [&](const auto& n) { return n.first == p.part; });
+    const auto found = std::find_if(f.names.begin(), f.names.end(), [&](const auto& n) { return n.first == p.name; });
     check(found != f.names.end(), "{}: its files have no name for a part of this architecture: take another family",
           f.name);
-    return (in_layer(p.part) ? f.layer_prefix + std::to_string(p.layer) + "." : "") + found->second;
+    return (in_layer(p.name) ? f.layer_prefix + std::to_string(p.layer) + "." : "") + found->second;
 }
 
 std::string Family::layer_of(const ParameterSpec& p) const {
-    return p.part == Part::head && !other_head.empty() ? other_head : place_of(*this, p);
+    return p.name == ParameterName::head && !other_head.empty() ? other_head : place_of(*this, p);
 }
 
 std::string Family::name_of(const ParameterSpec& p) const {
@@ -80,7 +80,7 @@ std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
     const std::vector<ParameterSpec> there = parameters(a);
     std::size_t next = 0;  // both lists are in the same order
     std::erase_if(missing, [&](const ParameterSpec& p) {
-        const bool same = next < there.size() && there[next].part == p.part && there[next].slot == p.slot &&
+        const bool same = next < there.size() && there[next].name == p.name && there[next].slot == p.slot &&
                           there[next].layer == p.layer;
         next += same;
         return same;
@@ -122,6 +122,7 @@ Architecture read_config(const json& j, const std::string& what) {
     whole.require(!whole.has("quantization_config"),
                   "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
     Architecture a = found->from_json(in);
+    a.tied_head = in.flag("tie_word_embeddings", a.tied_head);
     if (!nested || in.has("vocab_size")) a.vocab_size = in.size("vocab_size");
     a.has_bos = in.has("bos_token_id") || !in.has("eos_token_id");
     try {

@@ -58,7 +58,7 @@ Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::si
 }
 
 bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
-    return family(a.family).qkv_by_head && p.part == Part::query_key_value && p.slot != Slot::lora_a;
+    return family(a.family).qkv_by_head && p.name == ParameterName::query_key_value && p.slot != Slot::lora_a;
 }
 
 std::string stored_name(const Architecture& a, const ParameterSpec& p) { return kPrefix + family(a.family).name_of(p); }
@@ -70,7 +70,7 @@ struct StoredMatrix {
 
 // A and B of a weight. Those of the token table, of which PEFT has A^T B^T added, are (r, V) and (C, r).
 std::array<StoredMatrix, 2> stored_adapter(const Architecture& a, const ParameterSpec& p, std::size_t r) {
-    if (p.part == Part::token_table) {
+    if (p.name == ParameterName::token_table) {
         const std::string start = kPrefix + family(a.family).layer_of(p) + ".lora_embedding_";
         return {{{start + "A", {r, p.shape[0]}}, {start + "B", {p.shape[1], r}}}};
     }
@@ -78,11 +78,11 @@ std::array<StoredMatrix, 2> stored_adapter(const Architecture& a, const Paramete
     return {{{stored_name(a, low), low.shape}, {stored_name(a, high), high.shape}}};
 }
 
-bool may_have_adapter(const ParameterSpec& p) { return may_be_adapted(p) || p.part == Part::token_table; }
+bool may_have_adapter(const ParameterSpec& p) { return may_be_adapted(p) || p.name == ParameterName::token_table; }
 
 // The weight of a table or a head that is adapted, or was made larger: PEFT writes it beside the adapter.
 std::string base_name(const Architecture& a, const ParameterSpec& p, const AdapterFile& file) {
-    if (p.part != Part::token_table && p.part != Part::head) return "";
+    if (p.name != ParameterName::token_table && p.name != ParameterName::head) return "";
     for (const char* const end : {".base_layer.weight", ".weight"})
         if (const std::string name = kPrefix + family(a.family).layer_of(p) + end; file.contains(name)) return name;
     return "";
@@ -137,8 +137,8 @@ double largest(const Array<float>& x) {
 
 // A head of its own in place of the token table, which an adapter changes alone.
 void untie_head(Transformer<float>& model) {
-    const Weight<float>& table = model.parts[Part::token_table].weight;
-    model.parts[Part::head].weight = table.packed() ? table : Weight(Tensor<float>(table.value().clone()));
+    const Weight<float>& table = model.outer[ParameterName::token_table].weight;
+    model.outer[ParameterName::head].weight = table.packed() ? table : Weight(Tensor<float>(table.value().clone()));
     model.config.tied_head = false;
 }
 
@@ -215,7 +215,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     for (const ParameterSpec& p : parameters(a)) {
         const std::string base = base_name(a, p, file);
         if (base.empty()) continue;
-        const Weight<float>& own = p.part == Part::head ? model.head().weight : model.at(p);
+        const Weight<float>& own = p.name == ParameterName::head ? model.head().weight : model.at(p);
         check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
     }
@@ -224,8 +224,8 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         const LayerSize size = patterns.of(family(a.family).layer_of(p));
         const auto [first, second] = stored_adapter(a, p, size.rank);
         if (!file.contains(first.name)) continue;
-        const bool table = p.part == Part::token_table;
-        if (model.config.tied_head && (table || p.part == Part::head)) {
+        const bool table = p.name == ParameterName::token_table;
+        if (model.config.tied_head && (table || p.name == ParameterName::head)) {
             untie_head(model);
             model.adapter.changes_tables = true;
         }

@@ -60,8 +60,8 @@ void add_chat_tokens(LoadedModel& loaded) {
         ends.insert(ends.begin(), end);
     if (size == used) return;
     config.vocab_size = std::max(config.vocab_size, size);
-    for (const Part part : {Part::token_table, Part::head}) {
-        Weight<float>& table = loaded.model->parts[part].weight;
+    for (const ParameterName name : {ParameterName::token_table, ParameterName::head}) {
+        Weight<float>& table = loaded.model->outer[name].weight;
         if (table.defined()) table = grown(table, used, config.vocab_size);
     }
 }

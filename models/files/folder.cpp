@@ -172,7 +172,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
         out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p]() -> ConstArray<float> {
             const ConstArray<float> values = model.at(p).values();
             if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
-            if (!names.qkv_by_head || p.part != Part::query_key_value) return values;
+            if (!names.qkv_by_head || p.name != ParameterName::query_key_value) return values;
             const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
             return values.reshaped({3, H, d, n}).transposed(0, 1).clone();
         });

@@ -24,12 +24,13 @@ struct Stored {
     }
     bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
     bool interleaved(const ParameterSpec& p) const {
-        return gguf() && names.gguf_interleaved && (p.part == Part::query || p.part == Part::key);
+        return gguf() && names.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key);
     }
 
     std::string name_of(const ParameterSpec& p) const {
         if (gguf()) return gguf_name(p);
-        if (const std::string other = names.layer_of(p) + ".weight"; p.part == Part::head && file.contains(other))
+        if (const std::string other = names.layer_of(p) + ".weight";
+            p.name == ParameterName::head && file.contains(other))
             return other;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
         if (!name.starts_with(names.optional_prefix) || file.contains(name)) return name;
@@ -43,7 +44,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_stri
 
 // A head that is tied may lie in files once more, under its own name.
 ParameterSpec tied_head(const Architecture& a) {
-    return {Part::head, Slot::weight, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, nn::Initial::constant(0)};
+    return {ParameterName::head, Slot::weight, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, nn::Initial::constant(0)};
 }
 
 std::vector<float> read(const WeightFiles& file, const std::string& name) {
@@ -111,7 +112,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
         copy_into(mine, read(Array<E>({heads, d / 2, 2, n})).transposed(1, 2));
     } else if (stored.gguf()) {
         read(values);
-    } else if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
+    } else if (stored.names.qkv_by_head && p.name == ParameterName::query_key_value) {
         const std::size_t H = a.n_head, d = a.head_size(), n = values.size() / (3 * H * d);
         Array<E> mine = values.reshaped({3, H, d, n});
         copy_into(mine, read(Array<E>({H, 3, d, n})).transposed(0, 1));
@@ -151,7 +152,7 @@ PackedMatrix read_q8(const Stored& stored, const Architecture& a, const Paramete
 bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
     if (!stored.gguf() || storage.type != WeightType::q8_0 || !may_be_packed(p)) return false;
     const std::size_t block = stored.file.gguf()->tensor(stored.name_of(p)).layout->block;
-    if (storage.inference && p.part == Part::token_table && block == 1) return false;  // its rows stay exact
+    if (storage.inference && p.name == ParameterName::token_table && block == 1) return false;  // its rows stay exact
     return p.shape[1] % kQ8Block == 0 && p.shape[1] % block == 0;
 }
 

@@ -23,15 +23,15 @@ InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType
     : model_(transformer.config, std::nullopt), type_(type) {
     model_.share(transformer);
     model_.freeze({type, true});
-    model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters
-    Weight<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
+    model_.config.dropout = model_.adapter.dropout = 0;              // eval() would need names for all parameters
+    Weight<float>& head = model_.outer[ParameterName::head].weight;  // a tied one may be of another type than the table
     head = model_.head().weight.as(type);
     bytes_ = head.bytes();
     for (const ParameterSpec& p : parameters(config()))
         if (adds_one(config(), p)) model_.at(p) = affine(model_.at(p).tensor(), 1, 1);
     model_.config.norm_gain_plus_one = false;
     for (const ParameterSpec& p : parameters(config()))
-        if (in_layer(p.part) && may_be_packed(p)) bytes_ += model_.at(p).bytes();
+        if (in_layer(p.name) && may_be_packed(p)) bytes_ += model_.at(p).bytes();
 }
 
 InferenceModel InferenceModel::with_adapter(const Transformer<float>& transformer) const {
@@ -78,7 +78,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
     RowBuffers last(model_, precision(), 1, logits);
     std::copy_n(x.value().data() + (n - 1) * C, C, last.x.data());
     run_team(last, max_threads(), [&](Rows& rows) {
-        decoder::logits(rows, config(), model_.parts[Part::head],
+        decoder::logits(rows, config(), model_.outer[ParameterName::head],
                         rows.matmul_input({last.x.data(), C, C, Rows::Held::columns}));
     });
     cache.advance(n);
@@ -105,8 +105,8 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
     if (first.data != x.data) std::copy_n(first.data, B * C, x.data);
     run_team(buffers, std::min(worthwhile_threads(B, before), max_threads()), [&](Rows& rows) {
         for (std::size_t i = 0; i < model_.layers.size(); ++i) decoder::layer(rows, config(), model_.layers[i], i, x);
-        const Rows::Value last = decoder::norm(rows, config(), model_.parts[Part::final_norm], x);
-        decoder::logits(rows, config(), model_.parts[Part::head], rows.matmul_input(last));
+        const Rows::Value last = decoder::norm(rows, config(), model_.outer[ParameterName::final_norm], x);
+        decoder::logits(rows, config(), model_.outer[ParameterName::head], rows.matmul_input(last));
     });
     for (std::size_t b = 0; b < B; ++b) {
         if (!buffers.shifted.empty()) caches[b]->next_shifted = std::move(buffers.shifted[b]);

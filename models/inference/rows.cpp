@@ -38,9 +38,9 @@ Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, cons
     const auto scores_of = [&](std::size_t b, std::size_t kv_head) {
         return all_.scores.data() + (b * config_.n_head + kv_head * head.queries) * head.stride;
     };
-    const auto norm_and_rotate = [&](std::size_t b, float* x, Part norm_part) {
+    const auto norm_and_rotate = [&](std::size_t b, float* x, ParameterName norm_name) {
         const auto norm = [&](float* h) {
-            norm_row(NormKind::rms, d, l[norm_part], h, h);
+            norm_row(NormKind::rms, d, l[norm_name], h, h);
             return h;
         };
         const auto rotate = [&](float* h) {
@@ -55,11 +55,11 @@ Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, cons
         KvCache& cache = *all_.caches[b];
         const std::size_t at = cache.length();
         std::copy_n(q.data + b * q.stride + kv_head * head.queries * d, head.queries * d, room);
-        for (std::size_t g = 0; g < head.queries; ++g) norm_and_rotate(b, room + g * d, Part::query_norm);
+        for (std::size_t g = 0; g < head.queries; ++g) norm_and_rotate(b, room + g * d, ParameterName::query_norm);
         if (end == length(b)) {
             float* const key = cache.key(layer, kv_head, at);
             std::copy_n(k.data + b * k.stride + kv_head * d, d, key);
-            norm_and_rotate(b, key, Part::key_norm);
+            norm_and_rotate(b, key, ParameterName::key_norm);
             std::copy_n(v.data + b * v.stride + kv_head * d, d, cache.value(layer, kv_head, at));
         }
         attention_scores(head, room, cache.key(layer, kv_head, first(b)), begin, end, static_cast<float>(scale),

@@ -41,7 +41,7 @@ struct RowBuffers {
             for (const auto& w : weights.all)
                 if (w.lora_a.defined()) low_rank_room = std::max(low_rank_room, w.lora_a.dim(0) + w.weight.dim(0));
         };
-        count(model.parts);
+        count(model.outer);
         for (const auto& layer : model.layers) count(layer);
     }
 
@@ -133,9 +133,9 @@ class Rows {
     }
 
     // y = W x + bias + s B A x, for this thread's rows of W and B; each thread computes A x, which is small.
-    Value project(Part part, const LayerWeights& map, const Value& x) {
+    Value project(ParameterName name, const LayerWeights& map, const Value& x) {
         const std::size_t out = map.weight.dim(0);
-        const Value y = place_of(part, out);
+        const Value y = place_of(name, out);
         share(out, [&](std::size_t begin, std::size_t end) {
             linear_by_row(map.weight, map.bias, begin, end, x.data, B_, y.data, y.stride);
             if (!map.lora_a.defined()) return;
@@ -210,21 +210,22 @@ class Rows {
         normalize_row(n, x, row_moments(n, x, kind == NormKind::layer, epsilon), w.weight.value().data(),
                       w.bias.value().data(), y);
     }
-    // Where the product of a part is, among what the threads share.
-    Value place_of(Part part, std::size_t width) const {
-        switch (part) {
-            case Part::query:
-            case Part::query_key_value:
+    // Where a linear layer puts its product, among what the threads share.
+    Value place_of(ParameterName name, std::size_t width) const {
+        using enum ParameterName;
+        switch (name) {
+            case query:
+            case query_key_value:
                 return {all_.qkv.data(), width, all_.qkv_width, Held::columns};
-            case Part::key:
+            case key:
                 return {all_.qkv.data() + all_.q_width, width, all_.qkv_width, Held::columns};
-            case Part::value:
+            case value:
                 return {all_.qkv.data() + all_.qkv_width - width, width, all_.qkv_width, Held::columns};
-            case Part::gate:
+            case gate:
                 return {all_.gate.data(), width, width, Held::columns};
-            case Part::up:
+            case up:
                 return {all_.up.data(), width, width, Held::columns};
-            case Part::head:
+            case head:
                 return {all_.logits.data(), width, width, Held::columns};
             default:
                 return {all_.projected.data(), width, width, Held::columns};

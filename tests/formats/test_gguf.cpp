@@ -16,7 +16,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 using formats::GgufType;
-using models::Part;
+using models::ParameterName;
 
 namespace {
 
@@ -148,9 +148,10 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         const auto& layer = qwen3.model->layers[1];
         CHECK((j["general.architecture"] == "qwen3" && j["qwen3.attention.key_length"] == 8));
         CHECK((j["qwen3.attention.head_count_kv"] == 2 && j["qwen3.rope.freq_base"].get<float>() == 500.0f));
-        CHECK(file.tensors.at("blk.1.attn_q.weight").values == plain(layer[Part::query].weight));  // not interleaved
-        CHECK(file.tensors.at("blk.1.attn_q_norm.weight").values == plain(layer[Part::query_norm].weight));
-        CHECK(file.tensors.at("blk.1.attn_k_norm.weight").values == plain(layer[Part::key_norm].weight));
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values ==
+              plain(layer[ParameterName::query].weight));  // not interleaved
+        CHECK(file.tensors.at("blk.1.attn_q_norm.weight").values == plain(layer[ParameterName::query_norm].weight));
+        CHECK(file.tensors.at("blk.1.attn_k_norm.weight").values == plain(layer[ParameterName::key_norm].weight));
     }
     {
         const auto qwen2 = load("qwen2_tied");
@@ -185,7 +186,7 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
                other.pairs["gptneox.rope.dimension_count"] == 8));
         CHECK(file.pairs["gptneox.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
         CHECK(file.tensors.at("blk.1.attn_qkv.weight").values ==
-              plain(neox.model->layers[1][Part::query_key_value].weight));
+              plain(neox.model->layers[1][ParameterName::query_key_value].weight));
         CHECK(file.tensors.at("output.weight").shape == std::vector<std::uint64_t>{21, 32});
         // llama.cpp's gptneox has no tied head
         CHECK(other.tensors.at("output.weight").values == other.tensors.at("token_embd.weight").values);
@@ -196,9 +197,10 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         CHECK((file.pairs["general.architecture"] == "gemma3" && file.pairs["gemma3.attention.sliding_window"] == 4));
         CHECK((file.pairs["gemma3.rope.freq_base"] == 500 && file.pairs["gemma3.rope.freq_base_swa"] == 30));
         CHECK_FALSE(file.pairs.contains("gemma3.attention.sliding_window_pattern"));  // 6
-        for (const auto& [name, part] : {std::pair("blk.1.post_attention_norm.weight", Part::attention_output_norm),
-                                         {"blk.1.post_ffw_norm.weight", Part::mlp_output_norm},
-                                         {"blk.1.attn_k_norm.weight", Part::key_norm}}) {
+        for (const auto& [name, part] :
+             {std::pair("blk.1.post_attention_norm.weight", ParameterName::attention_output_norm),
+              {"blk.1.post_ffw_norm.weight", ParameterName::mlp_output_norm},
+              {"blk.1.attn_k_norm.weight", ParameterName::key_norm}}) {
             std::vector<float> gains = plain(gemma.model->layers[1][part].weight);
             for (float& g : gains) g += 1;
             CHECK(file.tensors.at(name).values == gains);
@@ -213,11 +215,11 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
     {
         const auto gpt2 = load("gpt2_gelu");
         const Gguf file = exported(gpt2);
-        std::vector<float> scaled = plain(gpt2.model->layers[1][Part::query_key_value].weight);
+        std::vector<float> scaled = plain(gpt2.model->layers[1][ParameterName::query_key_value].weight);
         for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled[i] /= 2;  // layer 2's scores are halved
         CHECK(file.tensors.at("blk.1.attn_qkv.weight").values == scaled);
         CHECK(file.tensors.at("blk.0.attn_qkv.weight").values ==
-              plain(gpt2.model->layers[0][Part::query_key_value].weight));
+              plain(gpt2.model->layers[0][ParameterName::query_key_value].weight));
         CHECK(file.tensors.contains("output.weight"));
         for (const auto& [name, said] : {std::pair{"gpt2_relu", "gelu alone, not relu"}, {"gpt2_silu", "not silu"}})
             CHECK_THROWS_WITH(exported(load(name)), contains(said));

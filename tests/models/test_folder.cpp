@@ -42,7 +42,7 @@ TEST_CASE("folder: linear weights are stored as (in, out)", "[models]") {
     const StoredTensors stored = read_tensors(folder.weights());
     const StoredTensor& fc = stored.at("transformer.h.1.mlp.c_fc.weight");
     CHECK(fc.shape == std::vector<std::uint64_t>{12, 48});
-    const ConstArray<float>& ours = folder.model.layers[1][models::Part::up].weight.value();  // (48, 12)
+    const ConstArray<float>& ours = folder.model.layers[1][models::ParameterName::up].weight.value();  // (48, 12)
     for (std::size_t in = 0; in < 12; ++in)
         for (std::size_t out = 0; out < 48; ++out) REQUIRE(fc.values[in * 48 + out] == ours.data()[out * 12 + in]);
     CHECK(stored.at("transformer.wte.weight").shape == std::vector<std::uint64_t>{8, 12});

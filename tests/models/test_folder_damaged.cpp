@@ -261,7 +261,7 @@ TEST_CASE("damaged folder: saving where nothing can be written is an error, and 
     CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
     fs::remove(folder.path("tokenizer.json"));
     fs::create_directory(folder.path("tokenizer.json"));
-    folder.model.parts[models::Part::token_table].weight.tensor().value_in_place().data()[0] += 1;
+    folder.model.outer[models::ParameterName::token_table].weight.tensor().value_in_place().data()[0] += 1;
     CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
     CHECK(formats::read_file(folder.weights()) == before);
     for (const auto& entry : fs::directory_iterator(folder.path()))

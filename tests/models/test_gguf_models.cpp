@@ -47,19 +47,25 @@ void round_weights(models::Transformer<float>& model, GgufType type) {
     }
 }
 
-std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
+// What load(path) says about a file, after its name.
+template <class Load>
+std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill, const Load& load) {
     const ScratchFolder scratch;
+    const std::string path = scratch.path("m.gguf");
     formats::GgufWriter out;
     fill(out);
-    out.write(scratch.path("m.gguf"));
-    const std::string error = error_of([&] { models::load_model(scratch.path("m.gguf")); });
+    out.write(path);
+    const std::string error = error_of([&] { load(path); });
     CHECK(error.find('\n') == std::string::npos);
-    CHECK(error.starts_with(scratch.path("m.gguf") + ": "));
-    return error.substr(std::min(error.size(), scratch.path("m.gguf").size() + 2));
+    CHECK(error.starts_with(path + ": "));
+    return error.substr(std::min(error.size(), path.size() + 2));
+}
+std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
+    return refused_file(fill, [](const std::string& path) { models::load_model(path); });
 }
 
-// The keys of a gpt2 without weights.
-void set_small_gpt2(formats::GgufWriter& out, const std::string& architecture = "gpt2") {
+// The keys of a small model without weights.
+void set_small_model(formats::GgufWriter& out, const std::string& architecture = "gpt2") {
     out.set_text("general.architecture", architecture);
     const std::pair<const char*, std::uint32_t> sizes[] = {{"block_count", 1},
                                                            {"context_length", 8},
@@ -67,7 +73,8 @@ void set_small_gpt2(formats::GgufWriter& out, const std::string& architecture = 
                                                            {"feed_forward_length", 16},
                                                            {"attention.head_count", 2}};
     for (const auto& [key, value] : sizes) out.set_u32(architecture + "." + key, value);
-    out.set_f32(architecture + ".attention.layer_norm_epsilon", 1e-5f);
+    for (const char* const key : {".attention.layer_norm_epsilon", ".attention.layer_norm_rms_epsilon"})
+        out.set_f32(architecture + key, 1e-5f);
     static const std::vector<float> table(12);
     out.add("token_embd.weight", GgufType::F32, {3, 4}, table.data());
 }
@@ -118,7 +125,7 @@ TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way
     const LoadedModel wide = models::load_model(path),
                       packed = models::load_model(path, std::nullopt, {WeightType::q8_0});
     CHECK(same_bits(some_logits(*wide.model), some_logits(*packed.model)));
-    CHECK(packed.model->layers[1][models::Part::query].weight.packed());
+    CHECK(packed.model->layers[1][models::ParameterName::query].weight.packed());
     CHECK_FALSE(same_bits(some_logits(*wide.model), some_logits(model)));
     models::write_gguf(again, *packed.model, *packed.tokenizer, GgufType::Q8_0, "m");
     CHECK(formats::read_file(again) == formats::read_file(path));
@@ -140,8 +147,9 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     const ConstArray<float> here = some_logits(model), back = some_logits(*wide.model);
     for (std::size_t i = 0; i < here.size(); ++i) CHECK(here.data()[i] == Approx(back.data()[i]).margin(0.06));
     // read as bfloat16 at once: the same as rounded later
-    const auto& up = wide.model->layers[1][models::Part::up].weight;
-    CHECK(same_bits(half.model->layers[1][models::Part::up].weight.values(), up.as(WeightType::bf16).values()));
+    const auto& up = wide.model->layers[1][models::ParameterName::up].weight;
+    CHECK(
+        same_bits(half.model->layers[1][models::ParameterName::up].weight.values(), up.as(WeightType::bf16).values()));
 }
 
 TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own package", "[models]") {
@@ -224,8 +232,7 @@ TEST_CASE("gguf models: windows of attention are read", "[models]") {
     const ScratchFolder scratch;
     const auto read = [&](const std::string& architecture, std::uint32_t window, std::uint32_t every) {
         formats::GgufWriter out;
-        set_small_gpt2(out, architecture);
-        out.set_f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
+        set_small_model(out, architecture);
         if (window) out.set_u32(architecture + ".attention.sliding_window", window);
         if (every) out.set_u32(architecture + ".attention.sliding_window_pattern", every);
         out.write(scratch.path("m.gguf"));
@@ -243,8 +250,7 @@ TEST_CASE("gguf models: linear scaling of rotary angles is read", "[models]") {
     const ScratchFolder scratch;
     const auto read = [&](const std::string& type, const char* key, float factor) {
         formats::GgufWriter out;
-        set_small_gpt2(out, "llama");
-        out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+        set_small_model(out, "llama");
         out.set_u32("llama.expert_count", 0);
         if (!type.empty()) out.set_text("llama.rope.scaling.type", type);
         if (*key) out.set_f32(key, factor);
@@ -268,13 +274,12 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
           "general.type is 'adapter': a file of a whole model is required");
     CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "llama"); }) ==
           "llama.block_count must be a whole number of at least 1, got nothing");
-    CHECK(refused_file([](auto& out) { set_small_gpt2(out); })
+    CHECK(refused_file([](auto& out) { set_small_model(out); })
               .starts_with("the weights do not fit its metadata; position_embd.weight is missing; "
                            "blk.0.attn_norm.weight is missing"));
     const auto rope = [](const char* key, const char* text) {
         return refused_file([&](auto& out) {
-            set_small_gpt2(out, "llama");
-            out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+            set_small_model(out, "llama");
             out.set_text(key, text);
         });
     };
@@ -282,8 +287,7 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
           "llama.rope.scaling.type 'yarn' is not supported: linear and none are");
     const auto number = [](const char* key, std::uint32_t value) {
         return refused_file([&](auto& out) {
-            set_small_gpt2(out, "llama");
-            out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+            set_small_model(out, "llama");
             out.set_u32(key, value);
         });
     };
@@ -294,13 +298,7 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
           "--n-head must be divisible by --n-kv-head, got 2 and 3: change one of them");
 
     const auto tokens = [](const std::function<void(formats::GgufWriter&)>& fill) {
-        const ScratchFolder scratch;
-        formats::GgufWriter out;
-        fill(out);
-        out.write(scratch.path("t.gguf"));
-        const std::string error = error_of([&] { models::open_tokenizer(scratch.path("t.gguf")); });
-        CHECK(error.find('\n') == std::string::npos);
-        return error.substr(std::min(error.size(), scratch.path("t.gguf").size() + 2));
+        return refused_file(fill, [](const std::string& path) { models::open_tokenizer(path); });
     };
     CHECK(tokens([](auto&) {}) == "it has no tokenizer: take a file that has one");
     const auto kind = [&](const char* model, const std::vector<std::string>& texts, const char* pre = "gpt-2",

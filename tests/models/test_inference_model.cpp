@@ -160,8 +160,8 @@ TEST_CASE(
     CHECK_THROWS_WITH(model->hidden(IdArray({2, 2}, 0), options), contains("for one text"));
     CHECK_THROWS_WITH(model->hidden(IdArray({1, 25}, 0), options), contains("the context of 24"));
     CHECK(cache.length() == 0);
-    CHECK_THROWS_WITH(KvCache(model->config).append(0, Tensor<double>(), Tensor<double>()),
-                      contains("must be float32"));
+    CHECK_THROWS_WITH(Transformer<double>(model->config).hidden(IdArray({1, 2}, 0), {.cache = &cache}),
+                      contains("in float32"));
 }
 
 TEST_CASE("inference: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {

@@ -46,10 +46,10 @@ TEST_CASE("transformer: an inkling is a nanochat whose tokens see a share of the
     for (const models::ParameterSpec& p : models::parameters(plain.config)) plain.at(p) = model.at(p);
     const IdArray ids = random_ids({2, 8}, 11, 1);
     const auto set = [&](double table, double attention, double mlp) {
-        model.parts[models::Part::token_shift].weight.tensor().value_in_place().fill(table);
+        model.outer[models::ParameterName::token_shift].weight.tensor().value_in_place().fill(table);
         for (auto& l : model.layers) {
-            l[models::Part::attention_shift].weight.tensor().value_in_place().fill(attention);
-            l[models::Part::mlp_shift].weight.tensor().value_in_place().fill(mlp);
+            l[models::ParameterName::attention_shift].weight.tensor().value_in_place().fill(attention);
+            l[models::ParameterName::mlp_shift].weight.tensor().value_in_place().fill(mlp);
         }
         return model.forward(ids).value();
     };

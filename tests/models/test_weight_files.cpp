@@ -173,7 +173,7 @@ TEST_CASE(
                                    stored == &wide ? DType::F32 : DType::BF16);
                 const auto packed = models::load_model(again.path(), std::nullopt, {type, true});
                 CHECK(logits(packed) == logits(wide));
-                const Weight<float>& table = packed.model->parts[models::Part::token_table].weight;
+                const Weight<float>& table = packed.model->outer[models::ParameterName::token_table].weight;
                 CHECK((table.packed() != nullptr) == (stored == &kept));  // exact
             }
         }

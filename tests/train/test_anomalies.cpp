@@ -8,7 +8,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::Part;
+using models::ParameterName;
 
 namespace {
 
@@ -29,8 +29,8 @@ void make_overflow(Weight<float>& p) {
 
 // Keeps loss and logits, but makes the square of the token table's gradient overflow.
 void make_gradients_huge(models::Transformer<float>& model) {
-    multiply(model.parts[Part::token_table].weight, 1e-25f);
-    multiply(model.parts[Part::final_norm].weight, 1e25f);
+    multiply(model.outer[ParameterName::token_table].weight, 1e-25f);
+    multiply(model.outer[ParameterName::final_norm].weight, 1e25f);
 }
 
 // The anomaly of the first step of a model of two layers after `damage`.
@@ -53,35 +53,37 @@ std::string anomaly_after(const Damage& damage, std::size_t batches = 1) {
 TEST_CASE("anomalies: the layer and the op in which a value overflows, or a weight, are named", "[train]") {
     using Model = models::Transformer<float>;
     for (const std::size_t batches : {1, 3}) {
-        const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
+        const std::string up =
+            anomaly_after([](Model& m) { make_overflow(m.layers[1][ParameterName::up].weight); }, batches);
         INFO(up);
         CHECK(up.starts_with("layer 1, MLP: linear: the first value that is not finite is "));
         CHECK_THAT(up, (contains("inf at (") || contains("nan at (")) &&  // as the sum is ordered
                            contains(" of (4, 8, 64); its inputs are at most "));
     }
     const std::string scores =
-        anomaly_after([](Model& m) { multiply(m.layers[0][Part::query_key_value].weight, 1e25f); });
+        anomaly_after([](Model& m) { multiply(m.layers[0][ParameterName::query_key_value].weight, 1e25f); });
     INFO(scores);
     CHECK(scores.starts_with("layer 0, attention: attention: the first value that is not finite is "));
-    const std::string norm = anomaly_after([](Model& m) { multiply(m.layers[1][Part::attention_norm].weight, 3e38f); });
+    const std::string norm =
+        anomaly_after([](Model& m) { multiply(m.layers[1][ParameterName::attention_norm].weight, 3e38f); });
     INFO(norm);
     CHECK(norm.starts_with("layer 1: layer_norm: the first value that is not finite is "));
     const std::string head = anomaly_after([](Model& m) {
-        multiply(m.parts[Part::final_norm].weight, 1e38f);
-        multiply(m.parts[Part::token_table].weight, 100);
+        multiply(m.outer[ParameterName::final_norm].weight, 1e38f);
+        multiply(m.outer[ParameterName::token_table].weight, 100);
     });
     INFO(head);
     CHECK(head.starts_with("head: linear: the first value that is not finite is "));
     CHECK(anomaly_after([](models::Transformer<float>& m) {  // a weight that is not finite is named, with its place
-              m.parts[Part::token_table].weight.tensor().value_in_place().data()[2 * 16 + 5] = std::nanf("");
+              m.outer[ParameterName::token_table].weight.tensor().value_in_place().data()[2 * 16 + 5] = std::nanf("");
           }) == "transformer.wte.weight is not finite already: it is nan at (2, 5) of (12, 16)");
 }
 
 TEST_CASE("anomalies: gradients that are not finite while the loss is are told with the op's backward", "[train]") {
     const auto damage = [](models::Transformer<float>& m) {
-        multiply(m.layers[0][Part::up].weight, 1e37f);
-        multiply(m.layers[0][Part::down].weight, 1e-37f);
-        multiply(m.parts[Part::final_norm].weight, 1e9f);
+        multiply(m.layers[0][ParameterName::up].weight, 1e37f);
+        multiply(m.layers[0][ParameterName::down].weight, 1e-37f);
+        multiply(m.outer[ParameterName::final_norm].weight, 1e9f);
     };
     const std::string backward = anomaly_after(damage);
     INFO(backward);
@@ -97,7 +99,7 @@ TEST_CASE("anomalies: blocks that are run again in backward are searched, too", 
     o.checkpoint_activations = true;
     o.precision = Precision::bf16;
     Run run(o);
-    make_overflow(run.model->layers[1][Part::up].weight);
+    make_overflow(run.model->layers[1][ParameterName::up].weight);
     run.to_end();
     CHECK(run.loop.anomaly().starts_with("layer 1, MLP: linear: "));
 }
@@ -108,7 +110,7 @@ TEST_CASE("anomalies: the search changes nothing of the steps that follow", "[tr
     Run searched(o), plain(o);
     for (Run* const run : {&searched, &plain}) {
         for (int i = 0; i < 3; ++i) run->step();
-        float& weight = run->model->parts[Part::position_table].weight.tensor().value_in_place().data()[3];
+        float& weight = run->model->outer[ParameterName::position_table].weight.tensor().value_in_place().data()[3];
         const float kept = weight;
         weight = 3e38f;
         run->step();
@@ -164,7 +166,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
 TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes on", "[train]") {
     Run run(small_options());
     for (int i = 0; i < 3; ++i) run.step();
-    float& weight = run.model->parts[Part::position_table].weight.tensor().value_in_place().data()[3];
+    float& weight = run.model->outer[ParameterName::position_table].weight.tensor().value_in_place().data()[3];
     const float kept = weight;
     weight = std::nanf("");
     CHECK_FALSE(std::isfinite(run.step()));
@@ -179,7 +181,7 @@ TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes
 TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
-    run.model->parts[Part::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
+    run.model->outer[ParameterName::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
     const Array<float> before = run.weights();
     train::RunFolder folder(scratch.path("out"));
     CHECK_THROWS_AS(run.to_end(&folder), train::Diverged);
@@ -220,7 +222,7 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
     };
     save();
     const std::string good = formats::read_file(scratch.path("model.safetensors"));
-    run.model->layers[0][Part::up].weight.tensor().value_in_place().data()[7] = std::nanf("");
+    run.model->layers[0][ParameterName::up].weight.tensor().value_in_place().data()[7] = std::nanf("");
     CHECK_THROWS_WITH(save(), contains("transformer.h.0.mlp.c_fc.weight", "not finite"));
     CHECK(formats::read_file(scratch.path("model.safetensors")) == good);
 }

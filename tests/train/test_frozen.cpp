@@ -12,7 +12,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::Part;
+using models::ParameterName;
 using models::Transformer;
 
 namespace {
@@ -83,7 +83,7 @@ TEST_CASE("frozen: packed weights give the loss and gradients of the widened one
             std::size_t matrices = 0, bytes = 0;
             for (const models::ParameterSpec& p : models::parameters(packed.config)) {
                 const Weight<float>& weight = packed.at(p);
-                CHECK((weight.packed() != nullptr) == (is_base(p) && p.part != Part::position_table));
+                CHECK((weight.packed() != nullptr) == (is_base(p) && p.name != ParameterName::position_table));
                 if (!weight.packed()) continue;
                 matrices += weight.size();
                 bytes += weight.packed()->bytes();
@@ -108,7 +108,8 @@ TEST_CASE("frozen: packed weights give the loss and gradients of the widened one
 
 TEST_CASE("frozen: every optimizer steps over what is trained alone", "[train]") {
     Transformer<float> model(small("llama"), Generator{5, 0});
-    model.freeze({WeightType::q8_0}, [](const models::ParameterSpec& p) { return p.part != Part::up && is_base(p); });
+    model.freeze({WeightType::q8_0},
+                 [](const models::ParameterSpec& p) { return p.name != ParameterName::up && is_base(p); });
     const auto start = values(model);
     nn::FlatParameters<float> flat(model);
     std::vector<std::unique_ptr<train::Optimizer<float>>> optimizers;

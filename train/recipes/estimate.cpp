@@ -49,7 +49,7 @@ double teacher_bytes(const TrainOptions& options, const models::Architecture& co
     return 4 * numbers;
 }
 
-using Parts = std::set<models::Part>;
+using Parts = std::set<models::ParameterName>;
 
 // Like training_flops, without the gradients of frozen weights.
 double step_flops(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
@@ -57,7 +57,7 @@ double step_flops(const TrainOptions& options, const Parts& adapted, const model
     const double all = training_flops(config, tokens);
     if (options.lora_rank == 0) return all;
     const auto targets = [&](const models::ParameterSpec& p) {
-        return models::may_be_adapted(p) && adapted.contains(p.part);
+        return models::may_be_adapted(p) && adapted.contains(p.name);
     };
     const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, targets));
     return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;

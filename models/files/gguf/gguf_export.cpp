@@ -45,13 +45,14 @@ formats::GgufType stored_type(formats::GgufType type, const std::string& name, c
 ConstArray<float> stored(const Family& f, const Architecture& a, const ParameterSpec& p,
                          const ConstArray<float>& values) {
     if (p.slot == Slot::lora_a) return values;
-    if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
+    if (f.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key))
+        return interleaved(values, a.head_size());
     if (adds_one(a, p)) {
         Array<float> gains = values.clone();
         gains += 1.0f;
         return gains;
     }
-    if (a.scale_by_layer && p.part == Part::query_key_value) {
+    if (a.scale_by_layer && p.name == ParameterName::query_key_value) {
         Array<float> scaled = values.clone();
         for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled.data()[i] /= static_cast<float>(p.layer + 1);
         return scaled;

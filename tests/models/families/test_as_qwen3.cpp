@@ -72,9 +72,9 @@ TEST_CASE("as qwen3: float16 and q8_0 lose no more of it than of another model",
         models::write_gguf(folder.path("m.gguf"), model, tokenizer, type, "m");  // as a Qwen 3
         const Gguf file(folder.path("m.gguf"));
         CHECK(file.pairs["general.architecture"] == "qwen3");
-        for (const auto& [name, part] : {std::pair{"blk.1.ffn_up.weight", models::Part::up},
-                                         {"blk.1.ffn_down.weight", models::Part::down},
-                                         {"blk.1.ffn_gate.weight", models::Part::gate}}) {
+        for (const auto& [name, part] : {std::pair{"blk.1.ffn_up.weight", models::ParameterName::up},
+                                         {"blk.1.ffn_down.weight", models::ParameterName::down},
+                                         {"blk.1.ffn_gate.weight", models::ParameterName::gate}}) {
             const std::vector<float>& values = file.tensors.at(name).values;
             const ConstArray<float> want = qwen->layers[1][part].weight.value();
             double squares = 0, errors = 0;

@@ -8,7 +8,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 using models::Architecture;
-using models::Part;
+using models::ParameterName;
 using models::Transformer;
 
 namespace {
@@ -75,7 +75,7 @@ TEST_CASE("every family: the head is the token table or its own", "[models]") {
             Transformer<float> model(a);
             const Tensor<float> hidden = model.hidden(random_ids({2, 8}, 11, 1));
             const ConstArray<float> before = model.logits(hidden).value();
-            model.parts[Part::token_table].weight.tensor().value_in_place().data()[0] += 1;
+            model.outer[ParameterName::token_table].weight.tensor().value_in_place().data()[0] += 1;
             CHECK(same_bits(model.logits(hidden).value(), before) == !tied);
         }
     }
