@@ -7,7 +7,6 @@
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
-#include "train/optimizers/optimizer.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -62,12 +61,8 @@ TEST_CASE("adapters: PEFT's logits come out of PEFT's folders, beside the weight
                 models::KvCache* const one = &by_one;
                 inference.step(std::span(&one, 1), std::span(&token, 1), last);
             }
-            const auto want = numbers["logits"].get<std::vector<double>>();
-            for (std::size_t i = 0; i < z.size(); ++i) {
-                const double there = want[(row.size() - 1) * z.size() + i];
-                CHECK(static_cast<double>(z[i]) == Approx(there).margin(5e-5));
-                CHECK(static_cast<double>(last[i]) == Approx(there).margin(5e-5));
-            }
+            check_last_logits(z, numbers, row.size());
+            check_last_logits(last, numbers, row.size());
         };
         read();
         model->merge_adapters();
@@ -83,22 +78,8 @@ TEST_CASE("adapters: 15 steps of AdamW follow PyTorch's with PEFT", "[models]") 
         INFO(folder.filename().string());
         const auto numbers = peft_numbers(folder);
         const auto loaded = models::load_model(folder);
-        Transformer<float>& model = *loaded.model;
-        const auto ids = numbers["batch"].get<std::vector<std::int32_t>>();
-        IdArray from({1, ids.size() - 1}), to({1, ids.size() - 1});
-        std::copy_n(ids.data(), from.size(), from.data());
-        std::copy_n(ids.data() + 1, to.size(), to.data());
-        nn::FlatParameters<float> flat(model);
-        const auto optimizer = train::make_optimizer(train::TrainOptions{}, flat);
-        const auto losses = numbers["training"].get<std::vector<double>>();
-        REQUIRE(losses.size() == 15);
-        for (const double want : losses) {
-            const Tensor<float> loss = model.loss(from, to);
-            CHECK(static_cast<double>(loss.item()) == Approx(want).epsilon(1e-4).margin(0));
-            flat.zero_gradients();
-            backward(loss);
-            optimizer->step(1e-2);
-        }
+        REQUIRE(numbers["training"].size() == 15);
+        const auto flat = check_training(*loaded.model, numbers["batch"], numbers["training"], 1e-2);
         REQUIRE(flat.entries().size() == numbers["norms"].size());
         for (const auto& entry : flat.entries()) {
             INFO(entry.name);

@@ -8,6 +8,7 @@
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"
+#include "train/optimizers/optimizer.h"
 
 namespace inkling::testing {
 
@@ -32,6 +33,13 @@ inline void check_logits(const models::Transformer<float>& model, const nlohmann
     }
     INFO(key << ": the largest is " << largest);
     CHECK(worst < tolerance);
+}
+
+// Checks logits after the last of the first row's n tokens.
+inline void check_last_logits(const std::vector<float>& logits, const nlohmann::json& numbers, std::size_t n) {
+    for (std::size_t i = 0; i < logits.size(); ++i)
+        CHECK(static_cast<double>(logits[i]) ==
+              Approx(numbers["logits"][(n - 1) * logits.size() + i].get<double>()).margin(5e-5));
 }
 
 // Checks the tokenizer's ids, the loss of the text, its gradients if they are given, and the greedy text.
@@ -66,6 +74,25 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
     sequence.write();
     CHECK(std::vector(sequence.tokens().begin(), sequence.tokens().end()) ==
           numbers["greedy"].get<std::vector<std::int32_t>>());
+}
+
+// Checks the losses of steps of AdamW on one text against PyTorch's, and returns the parameters that it trained.
+inline nn::FlatParameters<float> check_training(models::Transformer<float>& model,
+                                                const std::vector<std::int32_t>& text,
+                                                const std::vector<double>& losses, double learning_rate) {
+    IdArray from({1, text.size() - 1}), to({1, text.size() - 1});
+    std::copy_n(text.data(), from.size(), from.data());
+    std::copy_n(text.data() + 1, to.size(), to.data());
+    nn::FlatParameters<float> flat(model);
+    const auto optimizer = train::make_optimizer(train::TrainOptions{}, flat);
+    for (const double want : losses) {
+        const Tensor<float> loss = model.loss(from, to);
+        CHECK(static_cast<double>(loss.item()) == Approx(want).epsilon(1e-4).margin(0));
+        flat.zero_gradients();
+        backward(loss);
+        optimizer->step(learning_rate);
+    }
+    return flat;
 }
 
 }  // namespace inkling::testing

@@ -31,11 +31,10 @@ Architecture llama() {
     return a;
 }
 
-Architecture there_and_back(const Architecture& a, std::int64_t end = -1) {
-    return read_config(json::parse(config_json(a, end).dump()), "c");
-}
+// As it is read from a file's text.
+Architecture reread(const json& j) { return read_config(json::parse(j.dump()), "c"); }
 
-Architecture reread(const json& j, const char* what) { return read_config(json::parse(j.dump()), what); }
+Architecture there_and_back(const Architecture& a, std::int64_t end = -1) { return reread(config_json(a, end)); }
 
 // The error message for a config after one change; "" if it is read.
 std::string refusal(const char* key, const json& value, json j = good()) {
@@ -46,33 +45,6 @@ std::string refusal(const char* key, const json& value, json j = good()) {
 }
 
 }  // namespace
-
-TEST_CASE("config.json: comes back as it was", "[models]") {
-    for (const bool bias : {true, false}) {
-        const Architecture config = gpt2_shape(65, 3, 2, 32, 16, 0.1, bias, 1e-6);
-        const Architecture back = there_and_back(config, 7);
-        CHECK(back == config);
-        CHECK((back.vocab_size == 65 && back.n_layer == 3 && back.n_head == 2 && back.n_embd == 32));
-        CHECK((back.block_size == 16 && back.dropout == 0.1 && back.norm_epsilon == 1e-6));
-        for (const bool part : {back.qkv_bias, back.attention_bias, back.mlp_bias, back.norm_bias}) CHECK(part == bias);
-    }
-    for (const double cap : {0.0, 20.0}) {
-        Architecture config = nanochat();
-        config.softcap = cap;
-        CHECK(there_and_back(config) == config);
-    }
-    for (const bool tied : {false, true}) {
-        for (const auto& [attention_bias, mlp_bias] : {std::pair{false, false}, {true, false}, {false, true}}) {
-            Architecture config = llama();
-            config.tied_head = tied;
-            config.qkv_bias = config.attention_bias = attention_bias, config.mlp_bias = mlp_bias;
-            CHECK(there_and_back(config) == config);
-        }
-    }
-    const Architecture back = there_and_back(llama());
-    CHECK((back.kv_heads() == 2 && back.head_size() == 12 && back.inner() == 100 && back.rope_theta == 500));
-    CHECK((back.gated && back.norm_gain && !back.norm_bias && back.dropout == 0.25 && back.norm_epsilon == 1e-5));
-}
 
 TEST_CASE("config.json: every choice of every family comes back as it was", "[models]") {
     std::vector<Architecture> all;
@@ -103,6 +75,11 @@ TEST_CASE("config.json: every choice of every family comes back as it was", "[mo
             });
         }
     }
+    with("gpt2", false, [](auto& a) { a.norm_epsilon = 1e-6; });
+    for (const double cap : {0.0, 20.0})
+        with("nanochat", true, [=](auto& a) { a.softcap = cap, a.n_kv_head = 2, a.rope_theta = 50000; });
+    with("llama", false, [](auto& a) { a.mlp_bias = true, a.norm_epsilon = 1e-5; });
+    with("llama", true, [](auto& a) { a.mlp_bias = false; });
     for (const Architecture& a : all) {
         INFO(config_json(a).dump());
         CHECK(there_and_back(a) == a);
@@ -113,21 +90,21 @@ TEST_CASE("config.json: Mistral is a Llama that may have a window, Qwen's heads 
     json j = config_json(llama());
     j["model_type"] = "mistral";
     j["sliding_window"] = nullptr;
-    CHECK(reread(j, "c") == llama());
+    CHECK(reread(j) == llama());
     j["sliding_window"] = 16;
-    CHECK(reread(j, "c") == llama());
+    CHECK(reread(j) == llama());
     j["sliding_window"] = 15;
-    CHECK(reread(j, "c").window == 15);
-    CHECK(there_and_back(reread(j, "c")) == reread(j, "c"));
+    CHECK(reread(j).window == 15);
+    CHECK(there_and_back(reread(j)) == reread(j));
     j.erase("sliding_window");  // 4096
-    CHECK(reread(j, "c") == llama());
+    CHECK(reread(j) == llama());
     j["max_position_embeddings"] = 8192;
-    CHECK(reread(j, "c").window == 4096);
+    CHECK(reread(j).window == 4096);
     for (const char* family : {"qwen2", "qwen3"}) {
         Architecture a = llama();
         json q = config_json(shape_of(family, 65, 3, 4, 32, 16, 0, false));
         q["sliding_window"] = 4;
-        CHECK(reread(q, "c").block_size == 16);                 // not used
+        CHECK(reread(q).block_size == 16);                      // not used
         CHECK(refusal("use_sliding_window", true, q).empty());  // in layers from max_window_layers, 28, on
         q["use_sliding_window"] = true;
         CHECK(refusal("max_window_layers", 3, q).empty());
@@ -141,7 +118,7 @@ TEST_CASE("config.json: Mistral is a Llama that may have a window, Qwen's heads 
                    contains("sliding_window 4 is smaller"));
         CHECK_THAT(refusal("layer_types", 3, q), contains("layer_types must be a list of texts, got 3"));
         q.erase("head_dim");
-        CHECK(reread(q, "c").head_size() == (std::string(family) == "qwen3" ? 128 : 8));
+        CHECK(reread(q).head_size() == (std::string(family) == "qwen3" ? 128 : 8));
     }
     CHECK_THAT(refusal("attention_bias", false, config_json(shape_of("gpt-neox", 65, 3, 4, 32, 16, 0, true))),
                contains("attention_bias false is not supported"));
@@ -153,7 +130,7 @@ TEST_CASE("config.json: Pythia's keys, and older names of the angles", "[models]
     const auto pythia = json::parse(R"({"model_type": "gpt_neox", "vocab_size": 9, "hidden_size": 32,
         "num_hidden_layers": 1, "rotary_pct": 0.5, "num_attention_heads": 2, "max_position_embeddings": 16,
         "intermediate_size": 128, "rotary_emb_base": 700})");
-    const Architecture a = reread(pythia, "c");
+    const Architecture a = reread(pythia);
     CHECK((a.family == "gpt-neox" && a.rotary_size() == 8 && a.rope_theta == 700 && a.parallel_residual));
     CHECK((a.qkv_bias && a.mlp_bias && a.norm_bias && !a.tied_head && a.activation == models::Activation::gelu_erf));
     CHECK(a.n_inner == 0);
@@ -161,24 +138,23 @@ TEST_CASE("config.json: Pythia's keys, and older names of the angles", "[models]
     old.erase("rope_parameters");
     old["rope_theta"] = 20;
     old["rope_scaling"] = {{"type", "linear"}, {"factor", 3}};
-    CHECK((reread(old, "c").rope_theta == 20 && reread(old, "c").rope.factor == 3));
+    CHECK((reread(old).rope_theta == 20 && reread(old).rope.factor == 3));
     old["rope_scaling"] = json::parse(R"({"rope_type": "llama3", "factor": 32, "low_freq_factor": 1,
         "high_freq_factor": 4, "original_max_position_embeddings": 8192})");
     const models::RopeOptions want{models::RopeScaling::llama3, 32, 1, 4, 8192};
-    CHECK((reread(old, "c").rope == want && reread(old, "c").rope_theta == 20));
+    CHECK((reread(old).rope == want && reread(old).rope_theta == 20));
 }
 
 TEST_CASE("config.json: whether texts begin after an end of text", "[models]") {
     for (Architecture config : {models::family("gpt2").defaults(true), nanochat()}) {
         for (const bool has : {true, false}) {
             config.has_bos = has;
-            const json j = models::config_json(config, 7);
+            const json j = config_json(config, 7);
             CHECK(j["eos_token_id"] == 7);
             CHECK(j["bos_token_id"] == (has ? json(7) : json(nullptr)));
-            CHECK(models::read_config(json::parse(j.dump()), "c") == config);
+            CHECK(there_and_back(config, 7) == config);
         }
-        CHECK(models::read_config(json::parse(models::config_json(config).dump()), "c")
-                  .has_bos);  // there is no such token
+        CHECK(there_and_back(config).has_bos);  // there is no such token
     }
 }
 
@@ -204,14 +180,14 @@ TEST_CASE("config.json: has what transformers needs to open the model", "[models
 TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
     const auto least = json::parse(
         R"({"model_type": "gpt2", "vocab_size": 9, "n_layer": 1, "n_head": 1, "n_embd": 4, "n_positions": 2})");
-    const Architecture config = read_config(json::parse(least.dump()), "c");
+    const Architecture config = reread(least);
     CHECK((config.qkv_bias && config.attention_bias && config.mlp_bias && config.norm_bias));
     CHECK(config.norm_epsilon == 1e-5);
     CHECK(config.dropout == 0.1);
     for (const char* key : {"vocab_size", "n_layer", "n_head", "n_embd", "n_positions"}) {
         json j = least;
         j.erase(key);
-        CHECK_THROWS_WITH(read_config(json::parse(j.dump()), "c"), contains(key, "got nothing"));
+        CHECK_THROWS_WITH(reread(j), contains(key, "got nothing"));
     }
 }
 
@@ -222,7 +198,7 @@ TEST_CASE("config.json: what is left out has the value of NanoChatConfig and Lla
         json least = {{"model_type", family},        {"vocab_size", 9},         {"hidden_size", 8},
                       {"num_hidden_layers", 1},      {"intermediate_size", 12}, {"num_attention_heads", 2},
                       {"max_position_embeddings", 2}};
-        const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
+        const auto read = [&] { return reread(least); };
         const Architecture config = read();
         CHECK((config.kv_heads() == 2 && config.head_size() == 4 && config.inner() == 12 && config.dropout == 0));
         CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.norm_bias));
@@ -242,7 +218,7 @@ TEST_CASE("config.json: what older files lack has the value of each family's cla
         json j = config_json(shape_of(mistral ? "llama" : family, 65, 3, 32, 256, 16, 0, false));
         if (mistral) j["model_type"] = family, j["sliding_window"] = nullptr;
         j.erase(key);
-        return reread(j, "c");
+        return reread(j);
     };
     const std::tuple<const char*, std::size_t, std::size_t> defaults[] = {{"llama", 2048, 32},
                                                                           {"qwen2", 32768, 32},
@@ -261,7 +237,7 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     json text = json::parse(R"({"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
         "num_hidden_layers": 34, "sliding_window": 1024, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}})");
     const json whole = {{"model_type", "gemma3"}, {"text_config", text}, {"eos_token_id", {1, 106}}};
-    const Architecture a = reread(whole, "c");
+    const Architecture a = reread(whole);
     CHECK((a.family == "gemma3" && a.vocab_size == 262208 && a.n_head == 8 && a.kv_heads() == 4 && a.n_layer == 34));
     CHECK((a.head_size() == 256 && a.block_size == 131072 && a.window == 1024 && a.global_every == 6));
     CHECK((a.is_local(4) && !a.is_local(5) && a.window_of(4) == 1024 && a.window_of(5) == 0));
@@ -269,19 +245,19 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     CHECK((a.tied_head && a.scaled_embedding && a.post_norms && a.norm_gain_plus_one));
     CHECK(there_and_back(a) == a);
     text["vocab_size"] = 262144, text["rope_local_base_freq"] = 2e4, text["query_pre_attn_scalar"] = 168;
-    const Architecture alone = reread(text, "c");
+    const Architecture alone = reread(text);
     CHECK((alone.vocab_size == 262144 && alone.local_rope_theta == 2e4 && alone.score_width == 168));
     CHECK(alone.attention_scale(3) == 1 / std::sqrt(168.0));
     text["sliding_window_pattern"] = 2;
-    CHECK(reread(text, "c").global_every == 2);
+    CHECK(reread(text).global_every == 2);
     text["num_hidden_layers"] = 3;
     const auto with_types = [&](const char* b, const char* c) {
         return json{"sliding_attention", std::string(b) + "_attention", std::string(c) + "_attention"};
     };
     text["layer_types"] = with_types("sliding", "full");
-    CHECK(reread(text, "c").global_every == 3);
+    CHECK(reread(text).global_every == 3);
     text["layer_types"] = with_types("sliding", "sliding");
-    CHECK(reread(text, "c").global_every == 0);
+    CHECK(reread(text).global_every == 0);
     CHECK_THAT(refusal("layer_types", with_types("full", "full"), text), contains("layer_types"));
     CHECK_THAT(refusal("layer_types", json{"full_attention"}, text), contains("must hold 3 types, got 1"));
     CHECK_THAT(refusal("attn_logit_softcapping", 50, text),
@@ -299,14 +275,22 @@ TEST_CASE("config.json: activations have the names that transformers knows", "[m
             CHECK_THAT(refusal("hidden_act", other, j),
                        contains(std::string("hidden_act '") + other + "' is not supported: silu is"));
     }
-    for (const char* known : {"gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh"}) {
+    using models::Activation;
+    const std::pair<const char*, Activation> names[] = {{"gelu_new", Activation::gelu_tanh},
+                                                        {"gelu_fast", Activation::gelu_tanh},
+                                                        {"gelu_accurate", Activation::gelu_tanh},
+                                                        {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                        {"gelu_python_tanh", Activation::gelu_tanh},
+                                                        {"gelu", Activation::gelu_erf},
+                                                        {"gelu_python", Activation::gelu_erf},
+                                                        {"relu", Activation::relu},
+                                                        {"silu", Activation::silu},
+                                                        {"swish", Activation::silu}};
+    for (const auto& [name, activation] : names) {
         json j = good();
-        j["activation_function"] = known;
-        CHECK(reread(j, "c").activation == models::Activation::gelu_tanh);
+        j["activation_function"] = name;
+        CHECK(reread(j).activation == activation);
     }
-    json erf = good();
-    erf["activation_function"] = "gelu_python";
-    CHECK(reread(erf, "c").activation == models::Activation::gelu_erf);
 }
 
 TEST_CASE("config.json: models of other kinds are refused by name", "[models]") {
@@ -315,8 +299,6 @@ TEST_CASE("config.json: models of other kinds are refused by name", "[models]") 
     CHECK_THAT(refusal("model_type", 5), contains("model_type must be a text, got 5"));
     CHECK_THAT(refusal("activation_function", "tanh"),
                contains("activation_function 'tanh' is not supported: gelu_new, gelu, relu and silu are"));
-    for (const char* known : {"gelu_pytorch_tanh", "gelu_fast", "gelu", "relu", "silu", "swish"})
-        CHECK(refusal("activation_function", known).empty());
     CHECK_THAT(refusal("tie_word_embeddings", "no"), contains("tie_word_embeddings must be true or false"));
     CHECK_THAT(refusal("scale_attn_weights", false), contains("scale_attn_weights false is not supported"));
     CHECK_THAT(refusal("add_cross_attention", true), contains("add_cross_attention true is not"));
