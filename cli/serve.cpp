@@ -18,13 +18,14 @@
 #include "formats/utf8.h"
 #include "generate/utf8_stream.h"
 #include "web/api/api.h"
+#include "web/live/page_routes.h"
 
 namespace inkling::cli {
 namespace {
 
 struct ServeArguments {
     std::vector<std::string> models, adapters;
-    std::string key_file;
+    std::string key_file, runs;
     WeightFlags weights;
     std::size_t threads = 0, port = 8080;
     web::ApiOptions api;
@@ -51,8 +52,8 @@ web::NamedFolder parse_folder(const std::string& argument) {
 
 std::string last_part(const std::filesystem::path& folder) {
     std::error_code none;
-    const std::filesystem::path path = std::filesystem::absolute(folder, none).lexically_normal();
-    return generate::to_valid_utf8((path.filename().empty() ? path.parent_path() : path).filename().string());
+    const std::filesystem::path path = std::filesystem::absolute(folder, none).lexically_normal() / "";
+    return generate::to_valid_utf8(path.parent_path().filename().string());
 }
 
 std::string described(const web::ServedModel& model) {
@@ -106,6 +107,7 @@ int serve_models(ServeArguments& args) {
     keep_little_memory();
     allow_files(options.http.max_connections);
     web::Api api(options);
+    web::add_playground(api.http(), args.runs);
     api.start();
     for (const web::NamedFolder& folder : models)
         for (web::ServedModel& model : web::load_served_models(folder, args.weights.type_for(folder.path), adapters)) {
@@ -122,7 +124,7 @@ int serve_models(ServeArguments& args) {
                  api.metrics().running() + api.metrics().waiting());
     end_within(5);
     api.stop();
-    return 128 + signal;
+    return 0;
 }
 
 }  // namespace
@@ -181,7 +183,7 @@ Action add_serve(CLI::App& app) {
                    "seconds without a request, for a body to come, or without reading an answer")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();
-    offer(*app.add_option("--runs", options.runs, "folder of runs to show at /runs"), {kFolders});
+    offer(*app.add_option("--runs", args->runs, "folder of runs to show at /runs"), {kFolders});
     return [args] { return serve_models(*args); };
 }
 

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "data/tokenizers/char_tokenizer.h"
 #include "tests/fuzz/target.h"
 #include "web/api/text_request.h"
+#include "web/api/tokens.h"
 #include "web/http/http_request.h"
 #include "web/http/http_rules.h"
 
@@ -29,11 +31,10 @@ void read(char kind, const std::string& text) {
         const auto request = web::parse_chat(text, limits);
         check_request(request);
         if (request.messages.empty()) std::abort();
-    } else if (kind == 't') {
-        web::parse_tokenize(text);
-    } else if (kind == 'd') {
-        for (const std::int32_t id : web::parse_detokenize(text).tokens)
-            if (id < 0) std::abort();
+    } else if (kind == 't' || kind == 'd') {
+        static const auto tokenizer = data::CharTokenizer::from_text("abc");
+        const nlohmann::json body = web::parse_body(text);
+        (kind == 't' ? web::tokenize : web::detokenize)(web::Fields(body), tokenizer);
     } else {
         web::RequestParser parser(1000);
         std::string bytes =

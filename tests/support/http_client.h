@@ -148,6 +148,14 @@ inline Answer post(int port, const std::string& path, const nlohmann::json& body
     return ask(port, "POST", path, body.dump());
 }
 
+// Checks the status of a refusal, and its code or the field that it names.
+inline void check_refused(const Answer& a, int status, const std::string& what) {
+    INFO(a.body);
+    CHECK(a.status == status);
+    const nlohmann::json error = a.json()["error"];
+    CHECK((error["code"].is_null() ? error["param"] : error["code"]) == what);
+}
+
 // A port that is free now.
 inline int free_port() { return web::HttpServer({.port = 0}).port(); }
 

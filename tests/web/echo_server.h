@@ -40,6 +40,4 @@ struct EchoServer {
     web::HttpServer http;
 };
 
-inline std::string code_of(const Answer& a) { return a.json()["error"]["code"].dump(); }
-
 }  // namespace inkling::testing

@@ -1,5 +1,6 @@
 // The server's other paths, its queue, and clients that leave.
 #include <future>
+#include <tuple>
 
 #include "tests/web/served.h"
 
@@ -28,7 +29,7 @@ const json kLong = {{"prompt", "One day "}, {"max_tokens", kEndless}, {"stream",
 
 }  // namespace
 
-TEST_CASE("api: health, models and pages", "[serve]") {
+TEST_CASE("api: health and models", "[serve]") {
     web::Api api(kSmallServer);
     api.start();
     const int port = api.http().port();
@@ -36,7 +37,7 @@ TEST_CASE("api: health, models and pages", "[serve]") {
         INFO(path);
         CHECK(get(port, path).status == 503);
     }
-    CHECK(post(port, "/v1/completions", {{"prompt", "a"}}).json()["error"]["code"] == "loading");
+    check_refused(post(port, "/v1/completions", {{"prompt", "a"}}), 503, "loading");
     api.add_model(web::load_served_model("stories", tests_path("reference/greedy_gpt2"), WeightType::fp32));
     CHECK_THROWS_WITH(
         api.add_model(web::load_served_model("stories", tests_path("reference/greedy_gpt2"), WeightType::fp32)),
@@ -45,30 +46,22 @@ TEST_CASE("api: health, models and pages", "[serve]") {
     api.ready();
     CHECK(get(port, "/health").json() == json{{"status", "ok"}});
     const json models = get(port, "/v1/models").json();
-    CHECK(models["object"] == "list");
     REQUIRE(models["data"].size() == 2);
-    CHECK(models["data"][0]["id"] == "stories");
-    CHECK(models["data"][0]["max_model_len"] == 96);
-    CHECK(models["data"][0]["chat"] == false);
+    check_holds(models, "object", "list", "/data/0/id", "stories", "/data/0/max_model_len", 96, "/data/0/chat", false);
     CHECK(get(port, "/v1/models/org/letters").json()["id"] == "org/letters");
-    CHECK(get(port, "/v1/models/other").json()["error"]["code"] == "model_not_found");
+    check_refused(get(port, "/v1/models/other"), 404, "model_not_found");
     CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "gpt-4"}}).error() ==
           "there is no model gpt-4: this server has stories, org/letters");
     CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "org/letters"}}).json()["model"] ==
           "org/letters");
-    CHECK(get(port, "/").status == 200);
-    CHECK(get(port, "/runs").status == 404);
     const Answer bad = post(port, "/v1/completions", {{"prompt", "\u6f22"}, {"model", "org/letters"}});
     CHECK(bad.status == 400);  // a character that the vocabulary lacks
 }
 
 TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
     const ChatFolder folder;
-    web::Api api(kSmallServer);
-    api.start();
-    api.add_model(web::load_served_model("chat", folder.scratch.path(), WeightType::fp32));
-    api.ready();
-    const int port = api.http().port();
+    Served served(kSmallServer, folder.scratch.path());
+    const int port = served.port();
     const std::string text = "Rosa \u20ac<|im_end|>";
     const json ids = post(port, "/tokenize", {{"content", text}}).json()["tokens"];
     CHECK(ids.back() == 812);
@@ -88,19 +81,15 @@ TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
     }
     CHECK(joined == text);
     CHECK(bytes);
-    CHECK(post(port, "/detokenize", {{"tokens", {813}}}).json()["error"]["param"] == "tokens");
-    CHECK(post(port, "/tokenize", {{"content", 5}}).status == 400);
-}
-
-TEST_CASE("requests: tokens", "[serve]") {
-    CHECK(web::parse_tokenize(R"({"content": "a"})").parse_special);
-    CHECK(web::parse_tokenize(R"({"content": "a", "with_pieces": true})").with_pieces);
-    CHECK_THROWS_WITH(web::parse_tokenize("{}"), contains("content"));
-    CHECK_THROWS_WITH(web::parse_tokenize(R"({"content": "a", "x": 1})"), contains("x: "));
-    CHECK(web::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
-    CHECK_THROWS_WITH(web::parse_detokenize(R"({"tokens": [-1]})"), contains("tokens"));
-    CHECK_THROWS_WITH(web::parse_detokenize("{}"), contains("a list of token ids is required"));
-    CHECK_THROWS_WITH(web::parse_detokenize(R"({"tokens": "a"})"), contains("tokens"));
+    const std::tuple<std::string, std::string, json> refused[] = {
+        {"/tokenize", "content", json::object()},         {"/tokenize", "content", {{"content", 5}}},
+        {"/tokenize", "x", {{"content", "a"}, {"x", 1}}}, {"/detokenize", "tokens", json::object()},
+        {"/detokenize", "tokens", {{"tokens", "a"}}},     {"/detokenize", "tokens", {{"tokens", {-1}}}},
+        {"/detokenize", "tokens", {{"tokens", {813}}}},   {"/detokenize", "x", {{"tokens", {1}}, {"x", 1}}}};
+    for (const auto& [path, param, body] : refused) {
+        INFO(path << " " << body);
+        check_refused(post(port, path, body), 400, param);
+    }
 }
 
 TEST_CASE("api: the queue, and those who leave", "[serve]") {
@@ -115,12 +104,11 @@ TEST_CASE("api: the queue, and those who leave", "[serve]") {
     three->send(request_text("POST", "/v1/completions", kLong.dump()));
     wait_until([&] { return metrics.waiting() == 1; });
     const Answer full = served.complete({{"prompt", "a"}});
-    CHECK(full.status == 429);
-    CHECK(full.json()["error"]["code"] == "queue_full");
+    check_refused(full, 429, "queue_full");
     CHECK(full.json()["error"]["type"] == "rate_limit_error");
     CHECK(full.has_header("Retry-After: 1"));
-    CHECK(served.complete({{"prompt", "a"}, {"n", 3}}).json()["error"]["param"] == "n");
-    CHECK(served.complete({{"prompt", {"a", "b", "c", "d"}}}).json()["error"]["param"] == "prompt");
+    check_refused(served.complete({{"prompt", "a"}, {"n", 3}}), 400, "n");
+    check_refused(served.complete({{"prompt", {"a", "b", "c", "d"}}}), 400, "prompt");
     CHECK(metric(port, "inkling_texts_running") == 2);
     one->close();  // the next has its place
     CHECK(three->answer(true).status == 200);
@@ -187,9 +175,7 @@ TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]"
     served.api.stop(0.2);
     reader.join();
     CHECK_THAT(stream, contains("shutting_down"));
-    const Answer a = waiting.answer();
-    CHECK(a.status == 503);
-    CHECK(a.json()["error"]["code"] == "shutting_down");
+    check_refused(waiting.answer(), 503, "shutting_down");
 }
 
 TEST_CASE("api: a client that has closed its side alone gets its answer", "[serve]") {
@@ -204,10 +190,7 @@ TEST_CASE("api: a client that has closed its side alone gets its answer", "[serv
         wire.end();
         const Answer a = wire.answer();
         CHECK(a.status == 200);
-        std::string joined;
-        if (stream)
-            for (const json& event : events(a)) joined += event["choices"][0]["text"].get<std::string>();
-        CHECK((stream ? joined : a.json()["choices"][0]["text"].get<std::string>()) == text);
+        CHECK((stream ? streamed_text(a) : a.json()["choices"][0]["text"].get<std::string>()) == text);
     }
     Wire old(served.port());  // HTTP/1.0 has no interim response: it is taken to have gone, and told so
     json asked = kLong;
@@ -257,10 +240,7 @@ TEST_CASE("api: 64 clients at once, half of them slow or leaving, are all served
             if (i % 4 == 2) return true;  // hangs up
             if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
             const Answer a = wire.answer();
-            if (i % 2 != 0) return a.json()["choices"][0]["text"] == text;
-            std::string joined;
-            for (const json& event : events(a)) joined += event["choices"][0]["text"].get<std::string>();
-            return joined == text;
+            return (i % 2 == 0 ? streamed_text(a) : a.json()["choices"][0]["text"].get<std::string>()) == text;
         }));
     }
     for (auto& client : clients) CHECK(client.get());

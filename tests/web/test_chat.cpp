@@ -12,17 +12,12 @@ using nlohmann::json;
 
 namespace {
 
-struct ServedChat {
-    ChatFolder folder;
-    web::Api api{kSmallServer};
-    explicit ServedChat(const std::string& chat_template = kChatMl) : folder(chat_template) {
-        api.start();
-        api.add_model(web::load_served_model("chat", folder.scratch.path(), WeightType::fp32));
-        api.ready();
-    }
+struct ServedChat : ChatFolder, Served {
+    explicit ServedChat(const std::string& chat_template = kChatMl)
+        : ChatFolder(chat_template), Served(kSmallServer, scratch.path()) {}
     Answer chat(json body) {
         if (!body.contains("messages")) body["messages"] = {{{"role", "user"}, {"content", "One day"}}};
-        return post(api.http().port(), "/v1/chat/completions", body);
+        return post(port(), "/v1/chat/completions", body);
     }
 };
 
@@ -165,9 +160,8 @@ TEST_CASE("chat: where the template takes no null, the answer names the content"
     for (const json& none : {json{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", json::array()}},
                              json{{"role", "assistant"}, {"content", nullptr}}, json{{"role", "assistant"}}}) {
         const Answer a = served.chat({{"messages", {user, none, user}}, {"max_tokens", 1}});
-        CHECK(a.status == 400);
-        CHECK(a.json()["error"]["param"] == "messages[1].content");
-        CHECK_THAT(a.json()["error"]["message"].get<std::string>(), contains("messages[1].content: null: "));
+        check_refused(a, 400, "messages[1].content");
+        CHECK_THAT(a.error(), contains("messages[1].content: null: "));
     }
     CHECK(
         served.chat({{"messages", {user, {{"role", "assistant"}, {"content", ""}}, user}}, {"max_tokens", 1}}).status ==
@@ -176,7 +170,7 @@ TEST_CASE("chat: where the template takes no null, the answer names the content"
 
 TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
     ServedChat served;
-    const auto tokenizer = models::open_tokenizer(served.folder.scratch.path());
+    const auto tokenizer = models::open_tokenizer(served.scratch.path());
     json words = json::object();  // the text of other tokens may be parts of characters, which cannot be sent back
     for (const char* word : {" said", " you", " was", " the", " to"}) {
         REQUIRE(tokenizer->encode(word).size() == 1);
@@ -202,27 +196,23 @@ TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
         CHECK(first + text_of() == whole);
     }
     asked["add_generation_prompt"] = true;
-    CHECK(served.chat(asked).json()["error"]["param"] == "add_generation_prompt");
+    check_refused(served.chat(asked), 400, "add_generation_prompt");
     asked.erase("add_generation_prompt");
     asked["messages"] = json::array({question});
-    CHECK(served.chat(asked).json()["error"]["param"] == "continue_final_message");
+    check_refused(served.chat(asked), 400, "continue_final_message");
     asked["continue_final_message"] = false;
     asked["add_generation_prompt"] = false;
-    CHECK(served.chat(asked).json()["error"]["param"] == "add_generation_prompt");
+    check_refused(served.chat(asked), 400, "add_generation_prompt");
 }
 
 TEST_CASE("chat: the end of a turn ends the text and is no part of it", "[serve]") {
     ServedChat served;
-    const json a = served.chat({{"seed", 4}, {"logit_bias", {{"812", 100}}}}).json();
-    CHECK(a["choices"][0]["message"]["content"] == "");
-    CHECK(a["choices"][0]["finish_reason"] == "stop");
-    CHECK(a["usage"]["completion_tokens"] == 0);
+    check_holds(served.chat({{"seed", 4}, {"logit_bias", {{"812", 100}}}}).json(), "/choices/0/message/content", "",
+                "/choices/0/finish_reason", "stop", "/usage/completion_tokens", 0);
     const json all = served.chat({{"seed", 4}, {"logit_bias", {{"812", -100}}}}).json();  // what is left of the context
     CHECK(all["usage"]["total_tokens"] == 96);
     const json later = {{{"role", "user"}, {"content", std::string(500, 'a')}}};
-    CHECK(served.chat({{"messages", later}}).json()["error"]["code"] == "context_length_exceeded");
+    check_refused(served.chat({{"messages", later}}), 400, "context_length_exceeded");
     Served stories;
-    const Answer none = post(stories.port(), "/v1/chat/completions", {{"messages", later}});
-    CHECK(none.status == 400);
-    CHECK(none.json()["error"]["code"] == "no_chat_template");
+    check_refused(post(stories.port(), "/v1/chat/completions", {{"messages", later}}), 400, "no_chat_template");
 }

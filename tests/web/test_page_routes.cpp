@@ -28,9 +28,7 @@ struct Pages {
         add_run(folder, "worse", 3);
         add_run(folder, "a <b> & %41", 2);
         fs::create_directory(folder.path("no run"));
-        web::add_pages(server);
-        web::add_playground(server, true);
-        web::add_runs(server, folder.path(""));
+        web::add_playground(server, folder.path(""));
         server.start();
     }
     Answer get(const std::string& path) const { return testing::get(server.port(), path); }
@@ -105,5 +103,5 @@ TEST_CASE("page routes: no path leads out of the folder, and no name becomes mar
     CHECK(page.status == 200);  // which finds no run
     CHECK(page.body.find("<script>alert") == std::string::npos);
     web::HttpServer other({.port = 0});
-    CHECK_THROWS_AS(web::add_runs(other, pages.folder.path("nowhere")), BadInput);
+    CHECK_THROWS_AS(web::add_playground(other, pages.folder.path("nowhere")), BadInput);
 }

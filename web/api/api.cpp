@@ -6,10 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/process/threads.h"
-#include "formats/utf8.h"
 #include "web/api/completions.h"
-#include "web/api/openai_json.h"
-#include "web/live/page_routes.h"
+#include "web/api/tokens.h"
 
 namespace inkling::web {
 namespace {
@@ -32,40 +30,6 @@ ordered_json model_json(const ServedModel& model) {
             {"chat", model.chat.has_value()}};
 }
 
-ordered_json tokenized(const TokenizeRequest& request, const data::Tokenizer& tokenizer) {
-    std::vector<std::int32_t> ids =
-        request.parse_special ? tokenizer.encode(request.content) : tokenizer.encode_plain(request.content);
-    if (request.add_special) {
-        const auto before = tokenizer.marks_before(), after = tokenizer.marks_after();
-        ids.insert(ids.begin(), before.begin(), before.end());
-        ids.insert(ids.end(), after.begin(), after.end());
-    }
-    ordered_json tokens = ordered_json::array();
-    for (const std::int32_t id : ids) {
-        if (!request.with_pieces) {
-            tokens.push_back(id);
-            continue;
-        }
-        const std::string bytes = tokenizer.decode_more(std::span(&id, 1));
-        ordered_json piece = bytes;
-        if (formats::find_invalid_utf8(bytes) != std::string::npos) {  // its bytes, as in llama.cpp's server
-            piece = ordered_json::array();
-            for (const char c : bytes) piece.push_back(static_cast<unsigned char>(c));
-        }
-        tokens.push_back({{"id", id}, {"piece", piece}});
-    }
-    return {{"tokens", tokens}};
-}
-
-ordered_json detokenized(const DetokenizeRequest& request, const data::Tokenizer& tokenizer) {
-    for (const std::int32_t id : request.tokens) {
-        if (static_cast<std::size_t>(id) >= tokenizer.vocab_size())
-            throw HttpError(400, fmt::format("tokens: ids below {} are required, got {}", tokenizer.vocab_size(), id),
-                            "tokens");
-    }
-    return {{"content", generate::to_valid_utf8(tokenizer.decode(request.tokens))}};
-}
-
 }  // namespace
 
 Api::Api(ApiOptions options)
@@ -73,7 +37,6 @@ Api::Api(ApiOptions options)
       scheduler_(std::make_unique<Scheduler>(options_.scheduler, metrics_)),
       http_(observed(options_.http, metrics_)) {
     add_routes();
-    add_pages();
 }
 
 Api::~Api() { stop(); }
@@ -111,16 +74,7 @@ RequestLimits Api::limits() const {
     return {.max_tokens = options_.max_tokens, .max_texts = options_.scheduler.parallel + options_.scheduler.queue};
 }
 
-void Api::add_pages() {
-    web::add_pages(http_);
-    add_playground(http_, !options_.runs.empty());
-    if (!options_.runs.empty()) add_runs(http_, options_.runs);
-}
-
 void Api::add_routes() {
-    const auto json = [](const ordered_json& body) {
-        return HttpResponse{.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
-    };
     const auto post = [this](const std::string& path, const HttpHandler& handler) {
         http_.route("POST", path, [handler](const HttpRequest& request) {
             set_threads(1);  // for this thread: the scheduler's thread uses the processors
@@ -137,28 +91,26 @@ void Api::add_routes() {
         const ChatRequest asked = parse_chat(request.body, limits());
         return answer_chat(asked, find(asked.model), *scheduler_, request.hung_up);
     });
-    post("/tokenize", [this, json](const HttpRequest& request) {
-        const TokenizeRequest asked = parse_tokenize(request.body);
-        return json(tokenized(asked, *find(asked.model)->tokenizer));
-    });
-    post("/detokenize", [this, json](const HttpRequest& request) {
-        const DetokenizeRequest asked = parse_detokenize(request.body);
-        return json(detokenized(asked, *find(asked.model)->tokenizer));
-    });
-    http_.route("GET", "/v1/models", [this, json](const HttpRequest&) {
+    for (const auto& [path, convert] : {std::pair("/tokenize", &tokenize), std::pair("/detokenize", &detokenize)})
+        post(path, [this, convert = convert](const HttpRequest& request) {
+            const nlohmann::json body = parse_body(request.body);
+            const Fields fields(body);
+            return json_response(convert(fields, *find(fields.text("model").value_or(""))->tokenizer));
+        });
+    http_.route("GET", "/v1/models", [this](const HttpRequest&) {
         check_ready();
         ordered_json list = ordered_json::array();
         for (const Model& model : models_) list.push_back(model_json(*model));
-        return json({{"object", "list"}, {"data", list}});
+        return json_response({{"object", "list"}, {"data", list}});
     });
-    http_.route("GET", "/v1/models/*", [this, json](const HttpRequest& request) {
-        return json(model_json(*find(request.path.substr(std::string("/v1/models/").size()))));
+    http_.route("GET", "/v1/models/*", [this](const HttpRequest& request) {
+        return json_response(model_json(*find(request.path.substr(std::string("/v1/models/").size()))));
     });
     http_.route(
         "GET", "/health",
-        [this, json](const HttpRequest&) {
+        [this](const HttpRequest&) {
             check_ready();
-            return json({{"status", "ok"}});
+            return json_response({{"status", "ok"}});
         },
         HttpAccess::open);
     http_.route("GET", "/metrics", [this](const HttpRequest&) {

@@ -18,7 +18,6 @@ struct ApiOptions {
     HttpOptions http = {};
     SchedulerOptions scheduler = {};
     std::size_t max_tokens = 4096;  // per text
-    std::string runs = "";          // a folder of runs to show; "": none
 };
 
 class Api {
@@ -37,7 +36,6 @@ class Api {
   private:
     using Model = std::shared_ptr<const ServedModel>;
     void add_routes();
-    void add_pages();
     Model find(const std::string& name) const;  // "": the first. Throws HttpError 404, or 503 while models load
     void check_ready() const;
     RequestLimits limits() const;

@@ -56,9 +56,10 @@ data::ChatMessage read_message(const Fields& message) {
     if (role == "tool") {
         if (const auto id = message.text("tool_call_id")) more["tool_call_id"] = *id;
     }
-    const json* const calls = message.find("tool_calls");
-    if (role == "assistant" && calls && !calls->empty()) more["tool_calls"] = read_tool_calls(message, *calls);
-    if (!more.contains("tool_calls")) message.require_neutral("tool_calls");
+    if (role == "assistant") {
+        const json* const calls = message.find("tool_calls");
+        if (calls && !calls->empty()) more["tool_calls"] = read_tool_calls(message, *calls);
+    }
     message.refuse_others();
     return {role, content.value_or(""), std::move(more)};
 }
@@ -74,15 +75,11 @@ std::vector<data::ChatMessage> read_messages(const Fields& fields) {
     return messages;
 }
 
-// Refuses tools, which answers cannot call yet, unless tool_choice is none.
+// Answers cannot call tools yet: the choice none permits a list of them, else refuse_others() refuses it.
 void read_tools(const Fields& fields) {
     for (const auto& [tools, choice] : {std::pair("tools", "tool_choice"), std::pair("functions", "function_call")}) {
-        const json* const chosen = fields.find(choice);
-        fields.require_neutral(choice, {"none", "auto"});
-        if (chosen && *chosen == "none")
-            fields.ignore(tools);
-        else
-            fields.require_neutral(tools);
+        fields.accept(choice, {"none", "auto"});
+        if (const json* const chosen = fields.find(choice); chosen && *chosen == "none") fields.find(tools);
     }
 }
 
@@ -109,8 +106,8 @@ ChatRequest parse_chat(const std::string& text, const RequestLimits& limits) {
         if (!variables->is_object()) fields.refuse("chat_template_kwargs", "an object is required");
         if (!variables->empty()) request.variables = *variables;
     }
-    fields.refuse_unless("add_special_tokens", false);
-    fields.require_neutral("modalities", {json::array({"text"})});
+    fields.accept("add_special_tokens", {false});
+    fields.accept("modalities", {json::array(), json::array({"text"})});
     fields.refuse_others();
     return request;
 }

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "formats/json.h"
 #include "web/api/openai_json.h"
 
 namespace inkling::web {
@@ -108,7 +107,7 @@ HttpResponse whole_answer(const Texts& texts, const TextRequest& request, ordere
     body["choices"] = all;
     body["usage"] = usage_of(*texts, written);
     body["seed"] = request.options.seed;
-    return {.body = formats::json_text(body)};
+    return json_response(body);
 }
 
 void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, ordered_json body,

@@ -22,8 +22,7 @@ std::string bytes_of(const data::Tokenizer& tokenizer, std::int32_t id) {
     return known ? tokenizer.decode_more(std::span(&id, 1)) : "";
 }
 
-}  // namespace
-
+// "" for an unknown id, "bytes:\xe2\x82" for part of a character.
 std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id) {
     const std::string text = bytes_of(tokenizer, id);
     if (formats::find_invalid_utf8(text) == std::string::npos) return text;
@@ -31,6 +30,8 @@ std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id) {
     for (const char c : text) shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     return shown;
 }
+
+}  // namespace
 
 ordered_json finish_json(generate::FinishReason reason) {
     using generate::FinishReason;
@@ -79,9 +80,9 @@ ordered_json CompletionLogprobs::take() {
 
 ordered_json chat_logprobs(const data::Tokenizer& tokenizer, const std::vector<generate::TokenLogprobs>& logprobs) {
     const auto entry = [&](const generate::Logprob& p) {
-        ordered_json bytes = ordered_json::array();
-        for (const char c : bytes_of(tokenizer, p.id)) bytes.push_back(static_cast<unsigned char>(c));
-        return ordered_json{{"token", token_text(tokenizer, p.id)}, {"logprob", finite(p.logprob)}, {"bytes", bytes}};
+        return ordered_json{{"token", token_text(tokenizer, p.id)},
+                            {"logprob", finite(p.logprob)},
+                            {"bytes", byte_list(bytes_of(tokenizer, p.id))}};
     };
     ordered_json content = ordered_json::array();
     for (const generate::TokenLogprobs& token : logprobs) {
@@ -91,6 +92,8 @@ ordered_json chat_logprobs(const data::Tokenizer& tokenizer, const std::vector<g
     }
     return {{"content", content}};
 }
+
+ordered_json byte_list(const std::string& bytes) { return std::vector<std::uint8_t>(bytes.begin(), bytes.end()); }
 
 std::string event(const ordered_json& json) { return "data: " + json.dump() + "\n\n"; }
 

@@ -10,9 +10,6 @@
 
 namespace inkling::web {
 
-// The text of one token: "" for an unknown id, "bytes:\xe2\x82" for part of a character.
-std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id);
-
 // "stop" or "length"; null while the text continues.
 nlohmann::ordered_json finish_json(generate::FinishReason reason);
 
@@ -39,6 +36,8 @@ class CompletionLogprobs {
 // The `logprobs` of chats: {"content": [{token, logprob, bytes, top_logprobs}]}.
 nlohmann::ordered_json chat_logprobs(const data::Tokenizer& tokenizer,
                                      const std::vector<generate::TokenLogprobs>& logprobs);
+
+nlohmann::ordered_json byte_list(const std::string& bytes);  // [226, 130]
 
 // "data: ...\n\n"
 std::string event(const nlohmann::ordered_json& json);

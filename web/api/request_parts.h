@@ -1,4 +1,4 @@
-// The parts that completion and chat requests share.
+// The parts that requests share.
 #pragma once
 
 #include "formats/json_object.h"
@@ -16,12 +16,13 @@ class Fields : public formats::JsonObject {
   public:
     explicit Fields(const nlohmann::json& object, const std::string& place = "") : JsonObject(object, place) {}
 
-    void ignore(const std::string& names) const;  // fields without effect here, separated by spaces
-    // Accepts a field only if it is off (false, 0, "", [], {}) or one of `values`.
-    void require_neutral(const std::string& name, std::initializer_list<nlohmann::json> values = {}) const;
-    void refuse_unless(const std::string& name, bool value) const;  // unless absent or of this value
-    void refuse_others() const;                                     // that are on
+    // Refuses a field that is neither absent nor one of these values, the only ones without effect.
+    void accept(const std::string& name, const std::vector<nlohmann::json>& values) const;
+    void refuse_others() const;  // that are on
 };
+
+// The token ids of a list, the field `name` or a part of it.
+std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name, const nlohmann::json& list);
 
 void read_common(const Fields& fields, const RequestLimits& limits, TextRequest& request);
 

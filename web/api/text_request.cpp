@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <random>
-#include <sstream>
 
 #include "formats/ascii.h"
 #include "formats/json.h"
@@ -53,16 +52,32 @@ void read_stop(const Fields& fields, generate::GenerateOptions& options) {
 
 // Fields of requests to vLLM, llama.cpp and transformers that have no effect, or none while others are off. Fields that
 // are not known here may be off: Fields::refuse_others().
-constexpr const char* kWithoutEffect =
-    "user metadata store service_tier safety_identifier prompt_cache_key cache_prompt prompt_cache_retention "
-    "parallel_tool_calls request_id priority spaces_between_special_tokens mirostat_tau mirostat_eta xtc_threshold "
-    "dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers dynatemp_exponent";
+constexpr const char* kWithoutEffect[] = {"user",
+                                          "metadata",
+                                          "store",
+                                          "service_tier",
+                                          "safety_identifier",
+                                          "prompt_cache_key",
+                                          "cache_prompt",
+                                          "prompt_cache_retention",
+                                          "parallel_tool_calls",
+                                          "request_id",
+                                          "priority",
+                                          "spaces_between_special_tokens",
+                                          "mirostat_tau",
+                                          "mirostat_eta",
+                                          "xtc_threshold",
+                                          "dry_base",
+                                          "dry_allowed_length",
+                                          "dry_penalty_last_n",
+                                          "dry_sequence_breakers",
+                                          "dynatemp_exponent"};
 
 void read_neutral(const Fields& fields) {
-    for (const char* name : {"length_penalty", "num_beams", "typical_p", "tfs_z"}) fields.require_neutral(name, {1});
-    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.refuse_unless(name, true);
-    fields.ignore(kWithoutEffect);
-    fields.require_neutral("response_format", {{{"type", "text"}}});
+    for (const char* name : kWithoutEffect) fields.find(name);
+    for (const char* name : {"length_penalty", "num_beams", "typical_p", "tfs_z"}) fields.accept(name, {0, 1});
+    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.accept(name, {true});
+    fields.accept("response_format", {json::object(), {{"type", "text"}}});
 }
 
 bool is_off(const json& value) {
@@ -78,19 +93,10 @@ json parse_body(const std::string& body) {
     return object;
 }
 
-void Fields::ignore(const std::string& names) const {
-    std::istringstream words(names);
-    for (std::string name; words >> name;) find(name);
-}
-
-void Fields::require_neutral(const std::string& name, std::initializer_list<json> values) const {
+void Fields::accept(const std::string& name, const std::vector<json>& values) const {
     const json* const value = find(name);
-    if (value && !is_off(*value) && std::find(values.begin(), values.end(), *value) == values.end())
+    if (value && std::find(values.begin(), values.end(), *value) == values.end())
         refuse(name, "this server does not have it: leave it out");
-}
-
-void Fields::refuse_unless(const std::string& name, bool value) const {
-    if (flag(name).value_or(value) != value) refuse(name, fmt::format("this server does not have it: {}", value));
 }
 
 void Fields::refuse_others() const {
@@ -121,7 +127,7 @@ void read_common(const Fields& fields, const RequestLimits& limits, TextRequest&
     if (const json* const stream_options = fields.find("stream_options")) {
         const Fields inner(*stream_options, "stream_options.");
         request.include_usage = inner.flag("include_usage").value_or(false);
-        inner.ignore("include_obfuscation continuous_usage_stats");
+        for (const char* name : {"include_obfuscation", "continuous_usage_stats"}) inner.find(name);
         inner.refuse_others();
         if (!request.stream) fields.refuse("stream_options", "it is for streams alone: set stream");
     }
@@ -132,8 +138,6 @@ void read_common(const Fields& fields, const RequestLimits& limits, TextRequest&
     read_neutral(fields);
 }
 
-namespace {
-
 std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name, const json& list) {
     std::vector<std::int32_t> ids;
     for (const json& id : list) {
@@ -143,6 +147,8 @@ std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name
     }
     return ids;
 }
+
+namespace {
 
 std::vector<Prompt> read_prompts(const Fields& fields, const RequestLimits& limits) {
     constexpr const char* kRequired = "a text, a list of texts, token ids, or a list of lists of token ids is required";
@@ -179,34 +185,7 @@ CompletionRequest parse_completion(const std::string& text, const RequestLimits&
         request.options.logprobs = static_cast<std::size_t>(*n);
         request.options.prompt_logprobs = request.echo;
     }
-    fields.refuse_unless("add_special_tokens", true);
-    fields.refuse_others();
-    return request;
-}
-
-TokenizeRequest parse_tokenize(const std::string& text) {
-    const json body = parse_body(text);
-    const Fields fields(body);
-    TokenizeRequest request;
-    request.model = fields.text("model").value_or("");
-    const std::optional<std::string> content = fields.text("content");
-    if (!content) fields.refuse("content", "a text is required");
-    request.content = *content;
-    request.add_special = fields.flag("add_special").value_or(false);
-    request.parse_special = fields.flag("parse_special").value_or(true);
-    request.with_pieces = fields.flag("with_pieces").value_or(false);
-    fields.refuse_others();
-    return request;
-}
-
-DetokenizeRequest parse_detokenize(const std::string& text) {
-    const json body = parse_body(text);
-    const Fields fields(body);
-    DetokenizeRequest request;
-    request.model = fields.text("model").value_or("");
-    const json* const tokens = fields.find("tokens");
-    if (!tokens || !tokens->is_array()) fields.refuse("tokens", "a list of token ids is required");
-    request.tokens = read_ids(fields, "tokens", *tokens);
+    fields.accept("add_special_tokens", {true});
     fields.refuse_others();
     return request;
 }

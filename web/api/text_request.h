@@ -45,16 +45,4 @@ struct ChatRequest : TextRequest {
 CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits);
 ChatRequest parse_chat(const std::string& body, const RequestLimits& limits);
 
-// /tokenize and /detokenize, as in llama.cpp's server.
-struct TokenizeRequest {
-    std::string model, content;
-    bool add_special = false, parse_special = true, with_pieces = false;
-};
-struct DetokenizeRequest {
-    std::string model;
-    std::vector<std::int32_t> tokens;
-};
-TokenizeRequest parse_tokenize(const std::string& body);
-DetokenizeRequest parse_detokenize(const std::string& body);
-
 }  // namespace inkling::web

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,9 @@ struct HttpResponse {
     std::function<void(const HttpSend&)> stream = nullptr;          // replaces the body; must not throw HttpError
 };
 
+// A body of JSON; bytes of its texts that are not UTF-8 become U+FFFD.
+HttpResponse json_response(const nlohmann::ordered_json& json);
+
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 enum class HttpAccess { with_key, open };  // open: no key needed
@@ -103,8 +107,5 @@ std::string parse_origin(const std::string& text);
 // One key per line; empty lines and lines that begin with # are skipped. Throws BadInput, beginning with `what`, for a
 // key that no header can hold.
 std::vector<std::string> parse_keys(const std::string& text, const std::string& what);
-
-// Whether the key is one of these, in constant time.
-bool key_matches(const std::vector<std::string>& keys, std::string_view key);
 
 }  // namespace inkling::web

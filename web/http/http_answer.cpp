@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/json.h"
 #include "formats/json_object.h"
 #include "web/http/http_error.h"
 
@@ -31,8 +32,10 @@ std::string error_json(const HttpError& error) {
                                  {"type", type_of(error.status)},
                                  {"param", or_null(error.param)},
                                  {"code", or_null(error.code)}}}};
-    return body.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return formats::json_text(body);
 }
+
+HttpResponse json_response(const nlohmann::ordered_json& json) { return {.body = formats::json_text(json)}; }
 
 HttpResponse error_response(const HttpError& error) {
     HttpResponse response{.status = error.status, .body = error_json(error)};

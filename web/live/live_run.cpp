@@ -46,12 +46,12 @@ void LiveRun::start(const std::filesystem::path& run, const data::Tokenizer& tok
     run_ = run;
     tokenizer_ = &tokenizer;
     stop_ = std::move(stop);
-    add_pages(server_);
+    add_assets(server_);
     Json live = {{"run", "/api/run"}, {"seconds", 1}};
     if (!watch_only_) live["controls"] = true, live["heads"] = "/api/heads";
-    const Json page = web::run_page({}, nullptr, live);
+    const Json page = run_page({}, nullptr, live);
     const auto send = [page, name = run.filename().string()](const HttpRequest&) {
-        return page_response(web::kRunPage, name, page);
+        return page_response(kRunPage, name, page);
     };
     server_.route("GET", "/", send, HttpAccess::open);  // asks for the key, if there are keys
     server_.route("GET", "/api/run", [this](const HttpRequest& request) { return data(request); });
@@ -77,9 +77,9 @@ void LiveRun::add_controls() {
             const std::string prompt = asked.empty() ? beginning_of(loop, *tokenizer_) : asked;
             const train::Averaged weights(loop.step().average);
             loop.model().eval();
-            const auto map = web::attention_map("", loop.model(), *tokenizer_, prompt);
+            const auto map = attention_map("", loop.model(), *tokenizer_, prompt);
             loop.model().train();
-            return {{"step", loop.state().step}, {"prompt", prompt}, {"heads", web::attention_data(map)}};
+            return {{"step", loop.state().step}, {"prompt", prompt}, {"heads", attention_data(map)}};
         }));
     });
 }
@@ -156,8 +156,8 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
     }
     Json data;
     try {
-        data = web::run_data(run_, {.cursor = cursor_of(request)});
-        if (finished) data.update(web::run_facts(run_));
+        data = run_data(run_, {.cursor = cursor_of(request)});
+        if (finished) data.update(run_facts(run_));
     } catch (const BadInput& e) {  // the first step is not written yet
         throw HttpError(503, e.what());
     }

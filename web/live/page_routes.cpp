@@ -50,22 +50,34 @@ Json list_of_runs(const fs::path& folder) {
     std::vector<Json> runs;
     for (const std::string& name : runs_in(folder)) {
         try {
-            runs.push_back(web::run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
+            runs.push_back(run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
             runs.back().erase("samples");
         } catch (const std::exception&) {  // it was removed meanwhile, or part of it is unreadable
         }
     }
-    web::sort_best_first(runs);
+    sort_best_first(runs);
     return {{"runs", runs}};
+}
+
+// The heads of a run's best checkpoint: {"prompt", "heads"}, for show_heads(). "" chooses the prompt of its samples;
+// heads is null without a prompt or a checkpoint.
+Json heads_of(const fs::path& run, const std::string& prompt) {
+    constexpr std::uint64_t kLargest = 500'000'000;  // parameters; the model is loaded only for this
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    if (train::find_checkpoints(run).empty()) return {{"prompt", ""}, {"heads", nullptr}};
+    const fs::path folder = models::find_model(run);
+    const std::uint64_t parameters = models::parameter_count(models::load_config(folder));
+    if (parameters > kLargest)
+        throw HttpError(400, "the model is too large to show its heads here: use inkling attention");
+    return run_heads(run_data(run), models::load_model(folder), prompt);
 }
 
 }  // namespace
 
-HttpResponse page_response(const web::Page& page, const std::string& title, const Json& data) {
-    return {.type = "text/html; charset=utf-8", .body = web::page_served(page, title, data)};
+HttpResponse page_response(const Page& page, const std::string& title, const Json& data) {
+    return {.type = "text/html; charset=utf-8", .body = page_served(page, title, data)};
 }
-
-HttpResponse json_response(const Json& json) { return {.body = formats::json_text(json)}; }
 
 std::string prompt_of(const HttpRequest& request) {
     return Fields(parse_body(request.body)).text("prompt").value_or("");
@@ -76,61 +88,44 @@ std::string cursor_of(const HttpRequest& request) {
     return found == request.query.end() ? "" : found->second;
 }
 
-Json heads_of(const fs::path& run, const std::string& prompt) {
-    constexpr std::uint64_t kLargest = 500'000'000;  // parameters; the model is loaded only for this
-    static std::mutex one_at_a_time;
-    const std::lock_guard lock(one_at_a_time);
-    if (train::find_checkpoints(run).empty()) return {{"prompt", ""}, {"heads", nullptr}};
-    const fs::path folder = models::find_model(run);
-    const std::uint64_t parameters = models::parameter_count(models::load_config(folder));
-    if (parameters > kLargest)
-        throw HttpError(400, "the model is too large to show its heads here: use inkling attention");
-    return web::run_heads(web::run_data(run), models::load_model(folder), prompt);
-}
-
-void add_pages(HttpServer& server) {
+void add_assets(HttpServer& server) {
     const auto send = [](const HttpRequest& request) {
-        const std::string name = request.path.substr(web::kAssets.size());
-        const auto found = web::asset(name);
+        const auto found = asset(request.path.substr(kAssets.size()));
         if (!found) throw not_found("there is no " + request.path);
         return HttpResponse{.type = found->type, .body = found->text};
     };
-    server.route("GET", std::string(web::kAssets) + "*", send, HttpAccess::open);
+    server.route("GET", std::string(kAssets) + "*", send, HttpAccess::open);
 }
 
-void add_playground(HttpServer& server, bool runs) {
-    const auto send = [runs](const HttpRequest&) {
-        return page_response(web::kPlaygroundPage, "Inkling", {{"runs", runs}});
+void add_playground(HttpServer& server, const std::string& runs) {
+    const auto add_page = [&](const std::string& path, auto make) {
+        server.route("GET", path, make, HttpAccess::open);
     };
-    server.route("GET", "/", send, HttpAccess::open);
-}
-
-void add_runs(HttpServer& server, const fs::path& folder) {
-    check<BadInput>(formats::is_folder(folder), "--runs {}: there is no such folder", folder.string());
-    const auto list_page = [](const HttpRequest&) {
-        return page_response(web::kRunPage, "Runs",
-                             web::run_page({}, nullptr, {{"list", "/api/runs"}, {"seconds", 10}}));
-    };
-    server.route("GET", "/runs", list_page, HttpAccess::open);
-    const auto run_page = [](const HttpRequest& request) {
-        const std::string name = request.path.substr(kRuns.size()), data = std::string(kRunData) + name;
-        return page_response(
-            web::kRunPage, name,
-            web::run_page({}, nullptr,
-                          {{"name", name}, {"run", data}, {"heads", data + std::string(kHeads)}, {"seconds", 2}}));
-    };
-    server.route("GET", std::string(kRuns) + "*", run_page, HttpAccess::open);
-    server.route("GET", "/api/runs", [folder](const HttpRequest&) { return json_response(list_of_runs(folder)); });
-    server.route("GET", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
-        const fs::path run = run_at(folder, request.path.substr(kRunData.size()));
-        return json_response(web::run_data(run, {.cursor = cursor_of(request)}));
+    add_assets(server);
+    add_page("/", [with = !runs.empty()](const HttpRequest&) {
+        return page_response(kPlaygroundPage, "Inkling", {{"runs", with}});
     });
-    server.route("POST", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
+    if (runs.empty()) return;
+    check<BadInput>(formats::is_folder(runs), "--runs {}: there is no such folder", runs);
+    add_page("/runs", [](const HttpRequest&) {
+        return page_response(kRunPage, "Runs", run_page({}, nullptr, {{"list", "/api/runs"}, {"seconds", 10}}));
+    });
+    add_page(std::string(kRuns) + "*", [](const HttpRequest& request) {
+        const std::string name = request.path.substr(kRuns.size()), data = std::string(kRunData) + name;
+        const Json live = {{"name", name}, {"run", data}, {"heads", data + std::string(kHeads)}, {"seconds", 2}};
+        return page_response(kRunPage, name, run_page({}, nullptr, live));
+    });
+    server.route("GET", "/api/runs", [runs](const HttpRequest&) { return json_response(list_of_runs(runs)); });
+    server.route("GET", std::string(kRunData) + "*", [runs](const HttpRequest& request) {
+        const fs::path run = run_at(runs, request.path.substr(kRunData.size()));
+        return json_response(run_data(run, {.cursor = cursor_of(request)}));
+    });
+    server.route("POST", std::string(kRunData) + "*", [runs](const HttpRequest& request) {
         if (!request.path.ends_with(kHeads)) throw not_found("nothing is at " + request.path);
         const std::string name =
             request.path.substr(kRunData.size(), request.path.size() - kRunData.size() - kHeads.size());
         set_threads(1);  // for this thread: text generation needs the processors
-        return json_response(heads_of(run_at(folder, name), prompt_of(request)));
+        return json_response(heads_of(run_at(runs, name), prompt_of(request)));
     });
 }
 
