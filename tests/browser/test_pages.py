@@ -310,7 +310,7 @@ class Pages:
         wait_until("models", lambda: page.js(models) == 2)
         check("no chat with a model that has no template", page.js("return document.getElementById('modes').hidden"))
         page.js("const m = settings.model; m.value = 'chat'; m.dispatchEvent(new Event('change'))")
-        page.click("#modes [data-mode=chat]")
+        page.click("#modes [value=chat]")
         page.js("settings.inputs.max_tokens.value = 20; settings.inputs.seed.value = 1")
         for i, said in enumerate(("One <b>day</b>", "And then")):
             page.type("#prompt", said)

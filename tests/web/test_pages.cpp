@@ -77,7 +77,7 @@ TEST_CASE("pages: a served page names its parts, which are there", "[report]") {
         }
         CHECK(parts == 1 + page->styles.size() + page->scripts.size());
     }
-    for (const char* none : {"", "x.js", "run.html", "../pages.h", "heads_map.js"}) CHECK_FALSE(web::asset(none));
+    for (const char* none : {"", "x.js", "run.html", "../pages.h"}) CHECK_FALSE(web::asset(none));
 }
 
 TEST_CASE("pages: no script makes HTML of text", "[report]") {

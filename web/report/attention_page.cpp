@@ -1,5 +1,7 @@
 #include "web/report/attention_page.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -42,26 +44,26 @@ std::string attention_page(const AttentionMap& map, HeadIndex first) {
 }
 
 std::string attention_json(const AttentionMap& map) {
-    const Json head = {{"model", map.model}, {"tokens", map.tokens}, {"layers", map.layers}, {"heads", map.heads}};
-    std::string text = formats::json_text(head);
-    text.back() = ',';  // the object continues; the JSON library would write floats as longer doubles
-    text += "\"weights\":[";
-    const std::size_t count = map.tokens.size();
-    for (std::size_t i = 0; i < map.layers * map.heads; ++i) {
-        const HeadIndex at = {i / map.heads, i % map.heads};
-        if (at.head == 0) text += '[';
-        if (map.triangle(at).empty()) {
-            text += "null";
-        } else {
-            for (std::size_t query = 0; query < count; ++query) {
-                for (std::size_t key = 0; key < count; ++key)
-                    text += fmt::format("{}{}", key > 0 ? "," : query == 0 ? "[[" : "[", map.weight(at, query, key));
-                text += query + 1 < count ? "]," : "]]";
-            }
+    // fmt writes lists as JSON does; the JSON library would write floats as longer doubles
+    const auto matrix = [&](HeadIndex at) {
+        if (map.triangle(at).empty()) return std::string("null");
+        std::vector<std::vector<float>> rows;
+        for (std::size_t query = 0; query < map.tokens.size(); ++query) {
+            const auto row = map.row(at, query);
+            rows.emplace_back(row.begin(), row.end()).resize(map.tokens.size());
         }
-        text += at.head + 1 < map.heads ? "," : at.layer + 1 < map.layers ? "]," : "]";
+        return fmt::format("{}", rows);
+    };
+    std::vector<std::string> layers;
+    for (std::size_t layer = 0; layer < map.layers; ++layer) {
+        std::vector<std::string> heads;
+        for (std::size_t head = 0; head < map.heads; ++head) heads.push_back(matrix({layer, head}));
+        layers.push_back(fmt::format("[{}]", fmt::join(heads, ",")));
     }
-    return text + "]}\n";
+    std::string text = formats::json_text(
+        Json{{"model", map.model}, {"tokens", map.tokens}, {"layers", map.layers}, {"heads", map.heads}});
+    text.pop_back();  // the object continues
+    return fmt::format("{},\"weights\":[{}]}}\n", text, fmt::join(layers, ","));
 }
 
 }  // namespace inkling::web

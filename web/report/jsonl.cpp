@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <array>
-#include <charconv>
+#include <cinttypes>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -24,15 +24,12 @@ std::string Cursor::text() const {
 }
 
 Cursor Cursor::parse(const std::string& text) {
-    std::array<std::uint64_t, 5> numbers{};
-    const char *at = text.data(), *const end = at + text.size();
-    for (std::uint64_t& number : numbers) {
-        const auto [rest, error] = std::from_chars(at, end, number);
-        const bool last = &number == &numbers.back();
-        if (error != std::errc() || (last ? rest != end : rest == end || *rest != '.')) return {};
-        at = rest + 1;
-    }
-    return {{numbers[0], numbers[1]}, {numbers[2], numbers[3]}, numbers[4]};
+    Cursor c;
+    char more;
+    const int read =
+        std::sscanf(text.c_str(), "%" SCNu64 ".%" SCNu64 ".%" SCNu64 ".%" SCNu64 ".%" SCNu64 "%c", &c.metrics.file,
+                    &c.metrics.bytes, &c.samples.file, &c.samples.bytes, &c.checkpoint, &more);
+    return read == 5 ? c : Cursor{};
 }
 
 std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path, Place& place,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
@@ -13,31 +14,15 @@ namespace inkling::web {
 constexpr const char* kNoCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
 std::string escape_markup(std::string_view text) {
+    static const std::map<char, std::string_view> kEscapes = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     std::string result;
     for (const char c : generate::to_valid_utf8(text)) {
-        switch (c) {
-            case '\n':
-            case '\t':
-                result += c;
-                break;
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            case '\'':
-                result += "&#39;";
-                break;
-            default:
-                static_cast<unsigned char>(c) < ' ' ? result += kNoCharacter : result += c;
-        }
+        const bool control = static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t';
+        if (const auto found = kEscapes.find(c); found != kEscapes.end())
+            result += found->second;
+        else
+            control ? result += kNoCharacter : result += c;
     }
     for (const char* const none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})  // U+FFFE, U+FFFF
         for (std::size_t at = 0; (at = result.find(none, at)) != std::string::npos;)
@@ -69,10 +54,13 @@ std::string fill(std::string_view page, const std::vector<std::pair<std::string_
     }
 }
 
-const Page kAttentionPage = {"attention.html", {"base.css", "heads.css"}, {"heads.js", "attention.js"}};
+const Page kAttentionPage = {"attention.html",
+                             {"base.css", "heads.css"},
+                             {"page.js", "heads_data.js", "heads_map.js", "heads.js", "attention.js"}};
 const Page kRunPage = {"run.html",
                        {"base.css", "heads.css", "run.css"},
-                       {"page.js", "chart.js", "curves.js", "heads.js", "tables.js", "samples.js", "run.js"}};
+                       {"page.js", "chart.js", "curves.js", "heads_data.js", "heads_map.js", "heads.js", "tables.js",
+                        "samples.js", "run.js"}};
 const Page kPlaygroundPage = {
     "play.html", {"base.css", "play.css"}, {"page.js", "play_tokens.js", "play_settings.js", "play.js"}};
 
@@ -82,13 +70,6 @@ std::string_view part(std::string_view name) {
     for (const PagePart& p : page_parts())
         if (p.name == name) return p.text;
     throw Error(fmt::format("there is no part of a page called {}", name));
-}
-
-// heads.js becomes a function, so that a page can show heads again.
-std::string script(std::string_view name) {
-    if (name != "heads.js") return std::string(part(name));
-    return fmt::format("\"use strict\";\nfunction show_heads(data) {{\n{}{}{}}}\n", part("heads_data.js"),
-                       part("heads_map.js"), part("heads.js"));
 }
 
 // The hash that names an inline style or script in the Content-Security-Policy.
@@ -112,7 +93,7 @@ std::optional<Asset> asset(std::string_view name) {
         for (const std::string_view style : page->styles)
             if (style == name) return Asset{std::string(part(name)), "text/css; charset=utf-8"};
         for (const std::string_view other : page->scripts)
-            if (other == name) return Asset{script(name), "text/javascript; charset=utf-8"};
+            if (other == name) return Asset{std::string(part(name)), "text/javascript; charset=utf-8"};
     }
     return std::nullopt;
 }
@@ -120,7 +101,7 @@ std::optional<Asset> asset(std::string_view name) {
 std::string page_file(const Page& page, std::string_view title, const nlohmann::ordered_json& data) {
     std::string style, code;
     for (const std::string_view name : page.styles) style.append("\n").append(part(name));
-    for (const std::string_view name : page.scripts) code.append("\n").append(script(name));
+    for (const std::string_view name : page.scripts) code.append("\n").append(part(name));
     const std::string head = fmt::format(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src{}; script-src{}\">\n"
         "<style>{}</style>",

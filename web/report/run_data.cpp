@@ -170,8 +170,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     check<BadInput>(formats::is_folder(run), "{}: {}: the folder of a run is required", path,
                     formats::is_there(run) ? "this is a file" : "there is no such folder");
     check<BadInput>(train::holds_run(run), "{}: holds no run: a folder with metrics.jsonl is required", path);
-    std::string name = run.filename().string();
-    if (name.empty()) name = run.parent_path().filename().string();
+    const std::string name = (run / "").parent_path().filename().string();  // also of a path that ends in a slash
     Json data = {{"name", generate::to_valid_utf8(name)}, {"folder", path}};
     Cursor cursor = Cursor::parse(options.cursor);
     const auto metrics_file = run / "metrics.jsonl", samples_file = run / "samples.jsonl";
@@ -186,16 +185,14 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     data["samples"] = std::move(samples);
     const auto checkpoints = train::find_checkpoints(run);
     const std::uint64_t newest = checkpoints.empty() ? 0 : train::step_of(checkpoints.front());
-    const bool same = !fresh && newest == cursor.checkpoint;
+    const bool changed = fresh || newest != cursor.checkpoint;
     cursor.checkpoint = newest;
     data["cursor"] = cursor.text();
-    if (same) {
-        data["notes"] = notes;
-        return data;
+    if (changed) {
+        Json facts = run_facts(run, options.tokenizer);
+        for (Json& note : facts["notes"]) notes.push_back(std::move(note));
+        data.update(facts);
     }
-    Json facts = run_facts(run, options.tokenizer);
-    for (Json& note : facts["notes"]) notes.push_back(std::move(note));
-    data.update(facts);
     data["notes"] = notes;
     return data;
 }

@@ -138,31 +138,13 @@ class Chart {
     this.show_values(false);
   }
 
-  // Keeps at most the lowest and the highest value of each pixel column.
   draw_series({ x, y, colour, style }, lines) {
-    let path = "", pen = false, column = null;
-    const flush = () => {
-      if (!column) return;
-      const { at, first, low, high, last } = column;
-      for (const value of new Set([first, low, high, last])) {
-        path += `${pen ? "L" : "M"}${at} ${value.toFixed(1)}`;
-        pen = true;
-      }
-      column = null;
-    };
+    let path = "", pen = "M";
     for (let i = 0; i < x.length; ++i) {
-      if (y[i] === null || (this.log && y[i] <= 0)) {
-        flush();
-        pen = false;
-        continue;
-      }
-      if ((i + 1 < x.length && x[i + 1] < this.from) || (i > 0 && x[i - 1] > this.to)) continue;
-      const at = this.px(x[i]).toFixed(1), value = this.py(y[i]);
-      if (column && Math.round(column.at) !== Math.round(at)) flush();
-      column = column ? { ...column, low: Math.max(column.low, value), high: Math.min(column.high, value), last: value }
-        : { at, first: value, low: value, high: value, last: value };
+      const drawn = y[i] !== null && (!this.log || y[i] > 0);
+      if (drawn && !(x[i + 1] < this.from) && !(x[i - 1] > this.to)) path += `${pen}${this.px(x[i]).toFixed(1)} ${this.py(y[i]).toFixed(1)}`;
+      pen = drawn && path ? "L" : "M";
     }
-    flush();
     const paint = `var(${colour})`;
     const drawn = svg_element("path", { class: `line ${style}`, d: path });
     drawn.style.stroke = paint;

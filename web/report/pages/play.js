@@ -157,10 +157,7 @@ function show_talk() {
 }
 function set_mode(mode) {
   play.mode = mode;
-  for (const button of by_id("modes").children) {
-    button.setAttribute("aria-checked", String(button.dataset.mode === mode));
-    button.tabIndex = button.dataset.mode === mode ? 0 : -1;
-  }
+  by_id("modes").querySelector(`[value=${mode}]`).checked = true;
   const chat = mode === "chat";
   by_id("prompt-label").textContent = chat ? "Message" : "Prompt";
   by_id("write-label").textContent = chat ? "Send" : "Generate";
@@ -169,9 +166,8 @@ function set_mode(mode) {
   by_id("output").hidden = by_id("legend").hidden = tokens.list.length === 0;
   show_talk();
 }
-function chosen_model() { return play.models.find(({ id }) => id === settings.model.value); }
 function show_modes() {
-  const can_chat = chosen_model()?.chat === true;
+  const can_chat = play.models.find(({ id }) => id === settings.model.value)?.chat === true;
   by_id("modes").hidden = !can_chat;
   if (!can_chat && play.mode === "chat") set_mode("text");
 }
@@ -224,13 +220,7 @@ by_id("write").addEventListener("click", () => write());
 by_id("stop").addEventListener("click", stop);
 by_id("clear").addEventListener("click", clear);
 prompt_box.addEventListener("input", keep_link);
-by_id("modes").addEventListener("click", (event) => { if (event.target.dataset.mode) set_mode(event.target.dataset.mode), keep_link(); });
-by_id("modes").addEventListener("keydown", (event) => {
-  if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
-  set_mode(play.mode === "chat" ? "text" : "chat");
-  by_id("modes").querySelector("[aria-checked=true]").focus();
-  keep_link();
-});
+by_id("modes").addEventListener("change", (event) => { set_mode(event.target.value); keep_link(); });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.preventDefault(), write();
   if (event.key === "Escape" && play.running) stop();

@@ -3,6 +3,11 @@
 const state = { runs: page_data.runs, curves: null, samples: null, tokens: null };
 const { live } = page_data;
 
+const titles = { curves: "Curves", compare: "Best first", samples: "Samples", heads: "Attention", settings: "Settings", tokenizer: "Tokenizer", card: "Model card" };
+for (const [id, text] of Object.entries(titles)) {
+  document.querySelector("main").append(element("section", { id, hidden: true, "aria-labelledby": `${id}-title` },
+    element("h2", { id: `${id}-title`, text }), by_id(`${id}-head`)?.content, element("div", { class: "content" })));
+}
 const section = (id, shown) => { by_id(id).hidden = !shown; return by_id(id).querySelector(".content"); };
 
 function show_title() {
@@ -86,31 +91,29 @@ const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds)
 function take(data) {
   const run = state.runs[0];
   if (!run || data.fresh) {
-    state.runs = [data];
+    state.runs = [{ ...data, most_points: 10000 + 2 * data.metrics.step.length }];
     return show_all();
   }
-  for (const [key, values] of Object.entries(data.metrics)) run.metrics[key].push(...values);
-  run.samples.push(...data.samples);
-  run.cursor = data.cursor;
-  run.notes = [...(run.notes || []), ...(data.notes || [])];
-  const facts = ["settings", "tokens_per_step", "model", "tokenizer", "card", "floor"].filter((key) => key in data);
-  for (const key of facts) run[key] = data[key];
-  if (!data.metrics.step.length && !data.samples.length && !facts.length) return;
+  const { metrics, samples, notes, ...others } = data, facts = "settings" in data;  // these come with a new checkpoint
+  for (const [key, values] of Object.entries(metrics)) run.metrics[key].push(...values);
+  run.samples.push(...samples);
+  run.notes.push(...notes);
+  Object.assign(run, others);
+  if (run.metrics.step.length > run.most_points) run.cursor = "";  // for all of it, which the server thins
+  if (!metrics.step.length && !samples.length && !facts) return;
   show_title();
   show_notes();
   show_curves();
-  if (data.samples.length) show_samples();
-  if (facts.length) show_facts();
+  if (samples.length) show_samples();
+  if (facts) show_facts();
 }
 
-async function follow_run() {
+// Repeats once(), until it returns true; pauses while the page is hidden.
+async function follow(once) {
   for (let failures = 0; ;) {
     try {
-      const data = await ask(`${live.run}?cursor=${encodeURIComponent(state.runs[0]?.cursor || "")}`);
-      take(data);
+      if (await once()) return;
       failures = 0;
-      notice(data.ended ? "The run has ended." : "");
-      if (data.ended) return end_controls();
     } catch (error) {
       if (++failures > 2) notice(live.controls ? "The training program has ended or cannot be reached." : `Cannot be reached: ${error.message}`);
       if (failures > 2 && live.controls) return end_controls();
@@ -119,17 +122,18 @@ async function follow_run() {
   }
 }
 
+async function follow_run() {
+  const data = await ask(`${live.run}?cursor=${encodeURIComponent(state.runs[0]?.cursor || "")}`);
+  take(data);
+  notice(data.ended ? "The run has ended." : "");
+  if (data.ended) end_controls();
+  return data.ended;
+}
+
 async function follow_list() {
-  for (;;) {
-    try {
-      state.runs = (await ask(live.list)).runs;
-      show_all();
-      notice("");
-    } catch (error) {
-      notice(`Cannot be reached: ${error.message}`);
-    }
-    do await wait(live.seconds); while (document.hidden);
-  }
+  state.runs = (await ask(live.list)).runs;
+  show_all();
+  notice("");
 }
 
 // Fetches the heads of the chosen prompt repeatedly during a run.
@@ -194,6 +198,6 @@ function end_controls() {
 if (live?.controls) start_controls();
 if (state.runs.length) show_all();
 if (page_data.heads) show_heads_of(page_data.heads);
-if (live?.run) follow_run();
-if (live?.list) follow_list();
+if (live?.run) follow(follow_run);
+if (live?.list) follow(follow_list);
 if (live?.heads) follow_heads();
