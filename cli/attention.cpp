@@ -31,25 +31,22 @@ struct AttentionArguments {
     CLI::Option* prompt_option = nullptr;
 };
 
-const std::vector<std::string> kFormatNames = {"html", "svg", "json", "text"};
 constexpr const char* kFormats = "html, svg, json or text (a heatmap)";
 
 std::string choose_format(const AttentionArguments& args) {
-    const bool by_ending = args.format.empty() && !args.out.path.empty() && args.out.path != "-";
-    std::string format = args.format;
     if (args.json) return "json";
-    if (by_ending) {
-        format = std::filesystem::path(args.out.path).extension().string();
-        format = format == ".htm" ? "html" : format == ".txt" ? "text" : format.erase(0, 1);
-    } else if (format.empty()) {
-        format = "text";
-    }
-    format = formats::lower(format);
-    if (std::find(kFormatNames.begin(), kFormatNames.end(), format) != kFormatNames.end()) return format;
-    if (by_ending)
-        throw Usage(
-            fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out.path, kFormats));
-    throw Usage(fmt::format("--format {}", refuse_other_than(kFormatNames)(args.format)));
+    if (!args.format.empty()) return args.format;
+    if (args.out.path.empty() || args.out.path == "-") return "text";
+    const std::string ending = formats::lower(std::filesystem::path(args.out.path).extension().string());
+    for (const auto& [known, format] : {std::pair(".html", "html"),
+                                        {".htm", "html"},
+                                        {".svg", "svg"},
+                                        {".json", "json"},
+                                        {".text", "text"},
+                                        {".txt", "text"}})
+        if (ending == known) return format;
+    throw Usage(
+        fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out.path, kFormats));
 }
 
 // "L.H", both from 0.
@@ -135,9 +132,10 @@ Action add_attention(CLI::App& app) {
     offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin"), {kFiles})
         ->excludes(args->prompt_option);
     add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");
-    CLI::Option* const format = app.add_option(
-        "--format", args->format, fmt::format("{}; default: by the extension of --out, else text", kFormats));
-    offer(*format, kFormatNames);
+    CLI::Option* const format =
+        app.add_option("--format", args->format,
+                       fmt::format("{}; default: by the extension of --out, else text", kFormats))
+            ->check(refuse_other_than({"html", "svg", "json", "text"}));
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show only this head; json: all others are null");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);

@@ -2,7 +2,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_profile.h"
@@ -20,21 +19,20 @@ namespace inkling::cli {
 namespace {
 
 struct Preset {
+    std::string name;
     std::size_t n_layer, n_head, n_embd, block_size, batch_size, vocab_size;
     std::string arch = "gpt2";
     std::size_t n_kv_head = 0, n_inner = 0;
     bool tied_head = false;  // in a family that usually has an untied head
 };
 
-const std::map<std::string, Preset> kPresets = {
-    {"micro", {1, 4, 16, 16, 1, 27}},
-    {"tiny", {4, 4, 128, 64, 12, 65}},
-    {"small", {6, 6, 384, 256, 8, 65}},
-    {"gpt2", {12, 12, 768, 256, 4, 50257}},
-    {"smollm2", {30, 9, 576, 256, 2, 49152, "llama", 3, 1536, true}},  // SmolLM2-135M
+const std::vector<Preset> kPresets = {
+    {"micro", 1, 4, 16, 16, 1, 27},
+    {"tiny", 4, 4, 128, 64, 12, 65},
+    {"small", 6, 6, 384, 256, 8, 65},
+    {"gpt2", 12, 12, 768, 256, 4, 50257},
+    {"smollm2", 30, 9, 576, 256, 2, 49152, "llama", 3, 1536, true},  // SmolLM2-135M
 };
-
-const std::vector<std::string> kPresetNames = {"micro", "tiny", "small", "gpt2", "smollm2"};  // smallest first
 
 struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
@@ -47,7 +45,7 @@ struct BenchArguments {
 constexpr std::size_t kTokens = 200'000;  // in the text
 
 // Several processes share the preset's batch.
-nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads,
+nlohmann::ordered_json bench(Preset p, const BenchArguments& args, std::size_t threads,
                              distributed::Processes& processes) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
@@ -100,7 +98,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     std::string table;
     if (args.profile) table = profile_table([&] { training.run(step++); }, args.seconds, options.precision);
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
-    nlohmann::ordered_json result = {{"preset", name},
+    nlohmann::ordered_json result = {{"preset", p.name},
                                      {"arch", p.arch},
                                      {"precision", args.precision},
                                      {"threads", threads},
@@ -121,12 +119,9 @@ int run_bench(const BenchArguments& args) {
     distributed::Processes& processes = distributed::start_processes();
     if (processes.count > 1 && args.profile) throw Usage("--profile is for one process: start it without mpirun");
     const std::size_t threads = set_threads_of(processes, args.threads);
-    for (const auto& name : args.presets) {
-        const auto found = kPresets.find(name);
-        if (found == kPresets.end()) throw Usage(fmt::format("--preset {}", refuse_other_than(kPresetNames)(name)));
-    }
-    for (const auto& name : args.presets) {
-        auto r = bench(name, kPresets.at(name), args, threads, processes);
+    for (const std::string& name : args.presets) {
+        auto r = bench(*std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& p) { return p.name == name; }),
+                       args, threads, processes);
         if (!processes.first()) continue;
         const std::string table = r["profile"];
         if (table.empty() || !args.json) r.erase("profile");
@@ -145,10 +140,12 @@ int run_bench(const BenchArguments& args) {
 
 Action add_bench(CLI::App& app) {
     auto args = std::make_shared<BenchArguments>();
-    offer(*app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
-               ->delimiter(',')
-               ->capture_default_str(),
-          kPresetNames);
+    std::vector<std::string> names;
+    for (const Preset& preset : kPresets) names.push_back(preset.name);
+    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
+        ->delimiter(',')
+        ->check(refuse_other_than(names))
+        ->capture_default_str();
     app.add_option("--arch", args->arch,
                    "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
         ->check(refuse_other_than(models::family_names()));

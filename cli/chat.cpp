@@ -117,7 +117,8 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
         if (terminal && signal == SIGINT) forget_signal();
         if (signal != 0) break;
     }
-    return signal == 0 || (terminal && signal == SIGINT) ? 0 : 128 + signal;
+    if (terminal && signal == SIGINT) forget_signal();  // it ended a line or an answer, not the program
+    return 0;
 }
 
 // {"content": "..."} adds a message; {"messages": [...]} replaces the conversation. Both get an answer.
@@ -169,7 +170,7 @@ int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgum
         print(formats::json_text(answer) + "\n");
         if (signal != 0) break;
     }
-    return signal == 0 ? 0 : 128 + signal;
+    return 0;
 }
 
 int chat(ChatArguments& args) {

@@ -57,8 +57,10 @@ const std::atomic<int>& catch_signals() {
     return received_signal;
 }
 
+int signal_code() { return received_signal == 0 ? 0 : 128 + received_signal; }
+
 void end_within(unsigned seconds) {
-    std::signal(SIGALRM, [](int) { _exit(128 + received_signal); });
+    std::signal(SIGALRM, [](int) { _exit(signal_code()); });
     alarm(seconds);
 }
 

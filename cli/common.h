@@ -45,10 +45,11 @@ std::size_t set_threads(std::size_t threads);
 // SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.
 void end_on_signals();
 
-// From here on the first signal sets the flag to its number; the second ends the program.
+// From here on the first signal sets the flag to its number; the second ends the program. A command that ends early
+// because of it returns 0 or throws Interrupted: signal_code() becomes the exit code.
 const std::atomic<int>& catch_signals();
-// Ends the program within this many seconds, with 128 plus the number of the signal that it got.
-void end_within(unsigned seconds);
+int signal_code();                  // 128 and the signal's number; 0: none came
+void end_within(unsigned seconds);  // ends the program with signal_code()
 // Runs work on long prompts or texts (engine/base/interrupt.h), which a signal ends early.
 void until_signal(const std::function<void()>& work);
 void forget_signal();  // sets the flag to 0

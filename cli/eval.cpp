@@ -12,6 +12,7 @@
 #include "data/chat/chat_template.h"
 #include "data/dataset.h"
 #include "data/stories/stories.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/portable_math.h"
 #include "engine/base/precision.h"
 #include "formats/json.h"
@@ -41,15 +42,17 @@ void require_finite(const EvalArguments& args, double loss) {
                     args.model.name(), loss);
 }
 
-// Calls work(progress); progress(done) shows the progress and returns false after a signal.
+// Returns work(progress); progress(done) shows the progress, and returns false after a signal, which ends the command.
 template <class Work>
 auto watched(const std::string& what, const Work& work) {
-    const std::atomic<int>& signal = catch_signals();
+    const Interruptible scope([&signal = catch_signals()] { return signal != 0; });
     Progress shown(what);
-    return work([&](double done) {
+    const auto result = work([&](double done) {
         shown.show(done);
-        return signal == 0;
+        return catch_signals() == 0;
     });
+    Interruptible::check();
+    return result;
 }
 
 std::string evaluating(std::size_t tokens) { return fmt::format("evaluating {}", counted(tokens, "token")); }
@@ -62,26 +65,27 @@ int evaluate_stories(const EvalArguments& args) {
     const models::LoadedModel loaded = args.load();
     const auto& model = loaded.model;  // clang 14 cannot capture a structured binding
     const auto& tokenizer = loaded.tokenizer;
-    const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;
     options.context_shift = 1;  // keeps as much of a story as possible in the context
     const auto inference = std::make_shared<const models::InferenceModel>(*model);
-    std::size_t accepted = 0;
-    watched("writing stories", [&](const auto& progress) {
+    const std::size_t accepted = watched("writing stories", [&](const auto& progress) {
+        std::size_t so_far = 0;
         for (; options.sample < args.stories; ++options.sample) {
-            if (!progress(static_cast<double>(options.sample) / static_cast<double>(args.stories))) return;
+            progress(static_cast<double>(options.sample) / static_cast<double>(args.stories));
             generate::Sequence story(inference, tokenizer.get(), options);
             // starts after a generated story, because in the corpus each story follows another
             story.add(data::generate_story(kFresh, options.sample) + "\n");
             std::string text;
             std::size_t end = std::string::npos;
-            while (end == std::string::npos && !story.finished() && signal == 0) {
-                until_signal([&] { text += story.next(); });
+            while (end == std::string::npos && !story.finished()) {
+                Interruptible::check();
+                text += story.next();
                 end = text.find("\n\n", 1);  // the text begins with the second line end
             }
-            accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
+            so_far += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
         }
+        return so_far;
     });
     const std::string text = data::generate_stories(kFresh, kBytes);
     const std::vector<std::int32_t> tokens = tokenizer->encode(text);
@@ -90,10 +94,8 @@ int evaluate_stories(const EvalArguments& args) {
     const double loss = watched(evaluating(tokens.size() - 1), [&](const auto& progress) {
         return train::evaluate(*model, tokens, {.stride = stride, .progress = progress});
     });
-    if (signal != 0) return 128 + signal;
     require_finite(args, loss);
-    const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
-    say_replaced(*tokenizer);
+    const std::size_t replaced = say_replaced(*tokenizer);
     const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
     const double per_char = loss * static_cast<double>(tokens.size() - 1) / chars;
     const double floor = data::stories_entropy().nats_per_char;
@@ -123,19 +125,16 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
     const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
     const data::PackedExamples rows(dataset, 0, dataset.ends.size(), length);
     formats::named(corpus.name(), [&] { rows.require_rows(); });
-    const std::atomic<int>& signal = catch_signals();
     const double loss = watched(evaluating(rows.targets()), [&](const auto& progress) {
         return train::evaluate(model, rows, {.progress = progress});
     });
-    if (signal == 0) require_finite(args, loss);
+    require_finite(args, loss);
     Answers answers;
-    if (args.answers && signal == 0)
-        watched("asking for answers", [&](const auto& progress) {
-            until_signal([&] { answers = count_answers(model, shared, *corpus.examples, progress); });
+    if (args.answers)
+        answers = watched("asking for answers", [&](const auto& progress) {
+            return count_answers(model, shared, *corpus.examples, progress);
         });
-    if (signal != 0) return 128 + signal;
-    const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
-    say_replaced(tokenizer);
+    const std::size_t replaced = say_replaced(tokenizer);
     const std::size_t documents = dataset.ends.size() - rows.left_out() - rows.cut_before_answer();
     if (args.json) {
         nlohmann::ordered_json line = {{"loss", loss},
@@ -179,21 +178,18 @@ int evaluate_model(const EvalArguments& args) {
     const data::TokenView tokens = dataset.ids;
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
-    const std::atomic<int>& signal = catch_signals();
     if (args.stride > length)
         throw Usage(fmt::format("--stride must be at most {} of {}, got {}",
                                 args.block_size ? "the --block-size" : "the context", length, args.stride));
     const double loss = watched(evaluating(tokens.size() - 1), [&, &model = model](const auto& progress) {
         return train::evaluate(*model, tokens, {.stride = args.stride, .length = length, .progress = progress});
     });
-    if (signal != 0) return 128 + signal;
     require_finite(args, loss);
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
     const bool marked = !tokenizer->marks_before().empty();  // and the first is not text
     const std::size_t bytes = dataset.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
-    const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
-    say_replaced(*tokenizer);
+    const std::size_t replaced = say_replaced(*tokenizer);
     if (args.json) {
         const nlohmann::ordered_json line = {{"loss", loss},
                                              {"perplexity", portable::exp(loss)},

@@ -39,12 +39,14 @@ const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::Gg
 const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
+// The absolute path, without a slash at its end.
+fs::path without_slash(const fs::path& path) { return (fs::absolute(path).lexically_normal() / "").parent_path(); }
+
 // Writes the folder under another name beside `out`, and renames it, so that it appears whole.
 void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
     if (formats::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
         throw Usage(fmt::format("--out {} already exists: choose another name", out.string()));
-    const fs::path target = fs::absolute(out).lexically_normal(),
-                   whole = target.has_filename() ? target : target.parent_path();
+    const fs::path whole = without_slash(out);
     const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
     fs::create_directories(whole.parent_path());
     formats::write_folder(whole, made, [&](const fs::path& folder) {
@@ -73,10 +75,6 @@ std::string make_modelfile(const ExportArguments& args, const data::Tokenizer& t
     return text;
 }
 
-void report(const ExportArguments& args, const std::string& type) {
-    spdlog::info("wrote {}: {}, {}", args.out.path, args.format, type);
-}
-
 // The model's folder or file, without its adapter.
 fs::path base_of(const ExportArguments& args) {
     const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
@@ -94,8 +92,7 @@ std::string type_of(const ExportArguments& args) {
 }
 
 std::string folder_name(const ExportArguments& args) {  // a name for other programs to show
-    const fs::path given = fs::absolute(args.model.name()).lexically_normal();
-    const fs::path whole = given.has_filename() ? given : given.parent_path();
+    const fs::path whole = without_slash(args.model.name());
     return generate::to_valid_utf8((formats::is_gguf(whole) ? whole.stem() : whole.filename()).string());
 }
 
@@ -119,37 +116,30 @@ int export_model(const ExportArguments& args) {
     if (args.modelfile)
         modelfile = make_modelfile(args, *loaded.tokenizer,
                                    adapter ? fs::absolute(base_of(args)).lexically_normal() : fs::path());
-    const auto write_modelfile = [&] {
-        if (!args.modelfile) return;
-        formats::write_file_atomic(args.modelfile_path(), modelfile);
-        spdlog::info("wrote {}", args.modelfile_path().string());
-    };
-    const std::string type = type_of(args);
+    std::string type = type_of(args);
     if (adapter) {
         check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
                         args.model.name());
         models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
-        report(args, type);
-        write_modelfile();
-        return 0;
-    }
-    if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
-    const models::Architecture& own = loaded.model->config;
-    const bool in_gguf = !models::family(own.family).gguf_name.empty();
-    if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
-        const double cap = own.softcap;
-        loaded.model = models::as_qwen3(*loaded.model);
-        warn_of_softcap(args, cap);
-    }
-    if (args.format != "gguf") {
-        write_folder(out, loaded, kFolderTypes.at(type));
-        report(args, type);
     } else {
-        const formats::GgufType asked = kGgufTypes.at(type);
-        const bool as_asked =
-            models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) == asked;
-        report(args, as_asked ? type : fmt::format("f16 ({} needs rows of a multiple of 32 numbers)", type));
-        write_modelfile();
+        if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
+        const models::Architecture& own = loaded.model->config;
+        const bool in_gguf = !models::family(own.family).gguf_name.empty();
+        if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
+            const double cap = own.softcap;
+            loaded.model = models::as_qwen3(*loaded.model);
+            warn_of_softcap(args, cap);
+        }
+        if (args.format != "gguf")
+            write_folder(out, loaded, kFolderTypes.at(type));
+        else if (const auto asked = kGgufTypes.at(type);
+                 models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) != asked)
+            type = fmt::format("f16 ({} needs rows of a multiple of 32 numbers)", type);
+    }
+    spdlog::info("wrote {}: {}, {}", args.out.path, args.format, type);
+    if (args.modelfile) {
+        formats::write_file_atomic(args.modelfile_path(), modelfile);
+        spdlog::info("wrote {}", args.modelfile_path().string());
     }
     return 0;
 }

@@ -137,7 +137,7 @@ int generate_text(GenerateArguments& args) {
     for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether)
         write_together(text, *tokenizer, prompt.text, writing, i, std::min(kTogether, args.num_samples - i));
     if (!writing.json) print("\n");
-    return signal == 0 ? 0 : 128 + signal;
+    return 0;
 }
 
 }  // namespace

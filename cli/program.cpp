@@ -18,6 +18,7 @@
 #include "cli/usage/wrong_usage.h"
 #include "distributed/launch.h"
 #include "engine/base/cpu.h"
+#include "engine/base/interrupt.h"
 #include "engine/process/threads.h"
 #include "train/loop.h"
 
@@ -95,11 +96,14 @@ int fail(int code, std::string message) {
     return code;
 }
 
-// Returns action(), or the exit code of the error that it throws.
+// Returns action(), the exit code of the error that it throws, or of a signal that ended it.
 template <class Action>
 int run(const Action& action) {
     try {
-        return action();
+        const int code = action();
+        return code == 0 ? signal_code() : code;
+    } catch (const Interrupted&) {
+        return signal_code();
     } catch (const Usage& e) {
         return fail(kWrongUsage, e.what());
     } catch (const BadInput& e) {

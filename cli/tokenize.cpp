@@ -84,33 +84,26 @@ int encode(const TokenizeArguments& args) {
     data::Dataset dataset;
     data::GrowingIds plain(tokenizer->vocab_size());
     if (args.plain) {
+        if (args.marks) plain.append(tokenizer->marks_before());
         formats::named(source_of(args), [&] {
             for (const std::string_view text : texts.documents)
                 tokenizer->encode_plain_parts(text, [&](auto ids, std::size_t) { plain.append(ids); });
         });
+        if (args.marks) plain.append(tokenizer->marks_after());
     } else {
         dataset = data::make_dataset(texts, *tokenizer, {.marks = args.marks});
     }
     say_replaced(*tokenizer);
     std::string line;
     const char* space = "";
-    const auto add = [&](std::int32_t id) {
-        char digits[12];
-        line.append(space).append(digits, std::to_chars(digits, std::end(digits), id).ptr);
-        space = " ";
-        if (line.size() < kBlock) return;
-        print(line);
-        line.clear();
-    };
-    const auto add_marks = [&](const std::vector<std::int32_t>& marks) {
-        for (const std::int32_t id : marks)
-            if (args.marks && args.plain) add(id);  // else make_dataset has added them
-    };
-    add_marks(tokenizer->marks_before());
     (args.plain ? plain.ids() : dataset.ids).visit([&](auto ids) {
-        for (const auto id : ids) add(id);
+        for (const auto id : ids) {
+            line.append(std::exchange(space, " ")).append(fmt::format_int(id).c_str());
+            if (line.size() < kBlock) continue;
+            print(line);
+            line.clear();
+        }
     });
-    add_marks(tokenizer->marks_after());
     print(line + "\n");
     return 0;
 }

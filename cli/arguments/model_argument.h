@@ -49,11 +49,13 @@ inline constexpr const char* kStrictHelp = "refuse characters that the model doe
 
 using train::take_unknown;
 
-// Reports on stderr what was replaced since the last call.
-inline void say_replaced(data::Tokenizer& tokenizer) {
-    if (!tokenizer.unknown) return;
+// Reports on stderr what was replaced since the last call, and returns the number of characters.
+inline std::size_t say_replaced(data::Tokenizer& tokenizer) {
+    if (!tokenizer.unknown) return 0;
+    const std::size_t replaced = tokenizer.unknown->tally().characters;
     if (const std::string note = tokenizer.unknown->note(); !note.empty()) spdlog::info("{}", note);
     take_unknown(tokenizer, false);
+    return replaced;
 }
 
 }  // namespace inkling::cli

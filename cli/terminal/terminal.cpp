@@ -44,7 +44,7 @@ std::size_t columns_of(char32_t c) {
     return width < 0 ? 1 : static_cast<std::size_t>(width);
 }
 
-std::size_t display_width(std::string_view text) {
+static std::size_t display_width(std::string_view text) {
     std::size_t width = 0;
     for (std::size_t at = 0; at < text.size();) width += columns_of(formats::next_code_point(text, at));
     return width;

@@ -15,7 +15,6 @@ std::size_t terminal_columns(int file);
 
 // The columns of a character: 0 for combining accents, 2 for wide characters such as Chinese.
 std::size_t columns_of(char32_t c);
-std::size_t display_width(std::string_view text);
 
 // Shortens the text to this many columns, with "…" at its end.
 std::string fit_columns(const std::string& text, std::size_t columns);

@@ -8,35 +8,6 @@
 #include "cli/usage/help.h"
 
 namespace inkling::cli {
-namespace {
-
-class Completion {
-  public:
-    explicit Completion(const std::string& word) : word_(word) {}
-
-    void offer(const std::string& name, std::string text = "") {
-        text.erase(std::min(text.find(';'), text.size()));  // only the first part: space is short
-        if (name.starts_with(word_)) lines_ += name + (text.empty() ? "" : "\t" + text) + "\n";
-    }
-    void offer(CLI::Option& option) {
-        for (const std::string& value : values_of(option))
-            value == kFiles || value == kFolders ? static_cast<void>(lines_ += value + "\n") : offer(value);
-    }
-    void offer_commands(const CLI::App& app) {
-        for (const CLI::App* const command : commands_of(app)) offer(command->get_name(), command->get_description());
-    }
-    void offer_flags(const CLI::Option& option) {
-        for (const std::string& name : option.get_snames()) offer("-" + name, option.get_description());
-        for (const std::string& name : option.get_lnames()) offer("--" + name, option.get_description());
-    }
-    const std::string& lines() const { return lines_; }
-
-  private:
-    std::string word_, lines_;
-};
-
-}  // namespace
-
 std::string complete(CLI::App& app, std::vector<std::string> words) {
     if (words.empty()) words.emplace_back();
     std::string word = words.back();
@@ -49,7 +20,15 @@ std::string complete(CLI::App& app, std::vector<std::string> words) {
         words.push_back(word.substr(0, at));
         word.erase(0, at + 1);
     }
-    Completion completion(word);
+    std::string lines;
+    const auto offer = [&](const std::string& name, const std::string& text = "") {
+        const std::string shown = text.substr(0, text.find(';'));  // only the first part: space is short
+        if (name.starts_with(word)) lines += name + (shown.empty() ? "" : "\t" + shown) + "\n";
+    };
+    const auto offer_values = [&](CLI::Option& option) {
+        for (const std::string& value : values_of(option))
+            value == kFiles || value == kFolders ? static_cast<void>(lines += value + "\n") : offer(value);
+    };
 
     const bool help = !words.empty() && words.front() == "help";  // CLI11 does not know this command
     CLI::App* command = &app;
@@ -59,16 +38,19 @@ std::string complete(CLI::App& app, std::vector<std::string> words) {
     const bool behind_flag = !words.empty() && words.back().starts_with('-') && !help;
     CLI::Option* const flag = behind_flag ? command->get_option_no_throw(words.back()) : nullptr;
     if (flag && takes_value(*flag)) {
-        completion.offer(*flag);
+        offer_values(*flag);
     } else if (word.starts_with('-') && !help) {
-        for (const CLI::Option* const option : command->get_options()) completion.offer_flags(*option);
+        for (const CLI::Option* const option : command->get_options()) {
+            for (const std::string& name : option->get_snames()) offer("-" + name, option->get_description());
+            for (const std::string& name : option->get_lnames()) offer("--" + name, option->get_description());
+        }
     } else {
-        completion.offer_commands(*command);
-        if (command == &app && !help) completion.offer("help", "Show the flags of a command");
+        for (const CLI::App* const part : commands_of(*command)) offer(part->get_name(), part->get_description());
+        if (command == &app && !help) offer("help", "Show the flags of a command");
         for (CLI::Option* const option : command->get_options([&](CLI::Option*) { return !help; }))
-            if (option->get_positional()) completion.offer(*option);
+            if (option->get_positional()) offer_values(*option);
     }
-    return completion.lines();
+    return lines;
 }
 
 }  // namespace inkling::cli

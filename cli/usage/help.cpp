@@ -15,6 +15,13 @@
 namespace inkling::cli {
 namespace {
 
+constexpr const char* kExamples = R"(
+Examples:
+    inkling train --data my.txt --out runs/mine
+    inkling generate --model runs/mine --prompt "The "
+    inkling eval --model runs/mine --data other.txt
+)";
+
 // Longer lines are hard to read.
 std::size_t page_width() { return std::clamp<std::size_t>(terminal_columns(STDOUT_FILENO), 40, 120); }
 
@@ -62,6 +69,8 @@ std::string row(const CLI::Option& option, std::size_t width) {
     return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
 }
 
+bool is_rare(const CLI::Option& option) { return option.get_group().ends_with(kRare); }
+
 // The usage after a command's name: " [flags] [data...]".
 std::string usage_of(const CLI::App& app) {
     std::string usage = commands_of(app).empty() ? " [flags]" : " COMMAND [flags]";
@@ -77,39 +86,18 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::vector<Help::Section> Help::sections(const CLI::App& app) const {
-    std::vector<Section> all;
-    for (const std::string& group : groups_) all.push_back({group, {}, {}});
-    if (all.empty()) all.push_back({"", {}, {}});
-    std::vector<const CLI::Option*> own;  // --help, --help-all
-    for (const CLI::Option* const option : app.get_options()) {
-        if (option == app.get_help_ptr() || option == app.get_help_all_ptr()) {
-            own.push_back(option);
-            continue;
-        }
-        const std::string& group = option->get_group();
-        const auto has = [&](const Section& s) { return groups_.empty() || group.starts_with(s.name); };
-        Section& section = *std::find_if(all.begin(), all.end() - 1, has);  // the last section takes all others
-        (group.ends_with(kRare) ? section.more : section.common).push_back(option);
-    }
-    all.back().common.insert(all.back().common.end(), own.begin(), own.end());
-    return all;
-}
-
-std::string Help::grouped(const CLI::App& app, bool all, std::size_t width) const {
-    std::string text;
-    for (const Section& section : sections(app)) {
-        text += fmt::format("\n{}:\n", section.name);
-        for (const CLI::Option* const option : section.common) text += row(*option, width);
-        std::vector<std::string> names;
-        for (const CLI::Option* const option : section.more) {
-            if (all) text += row(*option, width);
-            names.push_back(option->get_lnames().empty() ? option->get_name(true)
-                                                         : "--" + option->get_lnames().front());
-        }
-        if (!all && !names.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(names, ", ")), 8, width);
-    }
-    return text;
+// The common ones first, --help last.
+std::vector<const CLI::Option*> Help::flags_of(const CLI::App& app, const std::string& group) const {
+    const auto has = [&](const CLI::Option* option) {
+        const auto begins = [&](const std::string& name) { return option->get_group().starts_with(name); };
+        const auto found = std::find_if(groups_.begin(), groups_.end() - 1, begins);
+        return *found == group && option != app.get_help_ptr() && option != app.get_help_all_ptr();
+    };
+    std::vector<const CLI::Option*> flags = app.get_options(has);
+    std::stable_partition(flags.begin(), flags.end(), [](const CLI::Option* option) { return !is_rare(*option); });
+    for (const CLI::Option* const own : {app.get_help_ptr(), app.get_help_all_ptr()})
+        if (own && group == groups_.back()) flags.push_back(own);
+    return flags;
 }
 
 std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const {
@@ -127,14 +115,20 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
         if (!app->get_parent()) text += kExamples;
         return text + "\n" + wrap("", fmt::format("{} COMMAND --help shows the flags of a command.", name), 0, width);
     }
-    if (groups_.empty()) {
-        text += "\nFlags:\n";
-        const std::vector<Section> all_flags = sections(*app);
-        for (const CLI::Option* const option : all_flags.front().common) text += row(*option, width);
-        return text;
+    bool left_out = false;
+    for (const std::string& group : groups_) {
+        text += fmt::format("\n{}:\n", group);
+        std::vector<std::string> more;
+        for (const CLI::Option* const option : flags_of(*app, group)) {
+            if (all || !is_rare(*option))
+                text += row(*option, width);
+            else
+                more.push_back("--" + option->get_lnames().front());
+        }
+        if (!more.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(more, ", ")), 8, width);
+        left_out = left_out || !more.empty();
     }
-    text += grouped(*app, all, width);
-    return all ? text : text + fmt::format("\n{} --help-all explains the others too.\n", name);
+    return left_out ? text + fmt::format("\n{} --help-all explains the others too.\n", name) : text;
 }
 
 std::string help_on(const CLI::App& app, std::vector<std::string> arguments) {

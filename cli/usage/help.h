@@ -14,32 +14,17 @@ constexpr const char* kRare = " (rare)";  // at the end of a group's name: only 
 
 class Help : public CLI::FormatterBase {
   public:
-    // --help itself is in the last group. Without groups, all flags are explained.
-    explicit Help(std::vector<std::string> groups = {}) : groups_(std::move(groups)) {}
+    // The last group takes the flags of no other, and --help.
+    explicit Help(std::vector<std::string> groups = {"Flags"}) : groups_(std::move(groups)) {}
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
-    // All flags and arguments of a command in the order of its help; a single section without a name if it has no
-    // groups.
-    struct Section {
-        std::string name;
-        std::vector<const CLI::Option*> common, more;
-    };
-    std::vector<Section> sections(const CLI::App& app) const;
-
   private:
-    std::string grouped(const CLI::App& app, bool all, std::size_t width) const;
+    std::vector<const CLI::Option*> flags_of(const CLI::App& app, const std::string& group) const;
 
     std::vector<std::string> groups_;
 };
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
-
-constexpr const char* kExamples = R"(
-Examples:
-    inkling train --data my.txt --out runs/mine
-    inkling generate --model runs/mine --prompt "The "
-    inkling eval --model runs/mine --data other.txt
-)";
 
 // `inkling help COMMAND`: the help of the command that `arguments` name, such as `tokenize train`. Throws Usage if
 // there is no such command.
