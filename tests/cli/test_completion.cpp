@@ -60,27 +60,40 @@ std::vector<std::string> offered(const Arguments& typed) {
 
 }  // namespace
 
-TEST_CASE("completion: each flag of each command is completed", "[cli]") {
+TEST_CASE("completion: each flag of each command is completed, and its texts, unless it takes any", "[cli]") {
+    const Arguments any = words(
+        "--exclude --text-field --text-column --serve --sample-prompt --prompt --stop --system --host --filter --head "
+        "--max-time --allow-host --allow-origin");
     const std::vector<std::string> commands = commands_in(call("help").out);
     REQUIRE(commands.size() >= 13);
-    std::size_t count = 0;
+    std::size_t flags = 0, texts = 0;
     for (const std::string& command : commands) {
-        INFO(command);
         std::vector<Arguments> paths{{command}};
         for (const std::string& part : commands_in(call("help", command).out)) paths.push_back({command, part});
         for (const Arguments& path : paths) {
-            const std::string all = command == "train" ? "--help-all" : "--help";
-            const std::set<std::string> flags = flags_in(call(path + words(all)).out);
-            CHECK(flags.contains("--help") == (path.size() > 1 || paths.size() == 1));  // those of a part are its own
+            INFO(command << ' ' << path.back());
+            const std::string help = call(path + words(command == "train" ? "--help-all" : "--help")).out;
+            const std::set<std::string> explained = flags_in(help);
+            CHECK(explained.contains("--help") ==
+                  (path.size() > 1 || paths.size() == 1));  // those of a part are its own
             const std::vector<std::string> offers = completed(path + "-");
-            for (const std::string& flag : flags) {
+            for (const std::string& flag : explained) {
                 INFO(flag);
                 CHECK(has(offers, flag));
-                ++count;
+                ++flags;
+            }
+            for (const std::string& line : lines_of(help)) {
+                std::smatch found;
+                if (!std::regex_search(line, found, std::regex("^  .*(--[a-z-]+) TEXT")) || has(any, found[1]))
+                    continue;
+                INFO(line);
+                CHECK_FALSE(completed(path + found[1].str() + std::string()).empty());
+                ++texts;
             }
         }
     }
-    CHECK(count > 200);
+    CHECK(flags > 200);
+    CHECK(texts > 20);
 }
 
 TEST_CASE("completion: commands, flags and names are completed", "[cli]") {
@@ -144,24 +157,4 @@ TEST_CASE("completion: shells offer what the program does", "[cli]") {
     CHECK(in_fish("tr") == Words{"train"});
     CHECK(in_fish("train --recipe=nanogpt-c") == Words{"--recipe=nanogpt-cpu"});
     CHECK(in_fish("generate --adapter " + folder.path("f")) == Words{folder.path("fish/")});
-}
-
-// Each flag that takes names or paths must have a completion, or be listed here.
-TEST_CASE("completion: each flag that takes a text is completed, or takes any", "[cli]") {
-    const Arguments any = words(
-        "--exclude --text-field --text-column --serve --sample-prompt --prompt --stop --system --host --filter --head "
-        "--max-time --allow-host --allow-origin");
-    std::size_t count = 0;
-    for (const std::string& command : commands_in(call("help").out)) {
-        const std::string all = command == "train" ? "--help-all" : "--help";
-        for (const std::string& line : lines_of(call(words(command, all)).out)) {
-            std::smatch found;
-            if (!std::regex_search(line, found, std::regex("^  .*(--[a-z-]+) TEXT"))) continue;
-            INFO(command << ' ' << line);
-            if (has(any, found[1])) continue;
-            CHECK_FALSE(completed({command, found[1], ""}).empty());
-            ++count;
-        }
-    }
-    CHECK(count > 20);
 }

@@ -71,7 +71,6 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
     check_fails(call("bench --preset huge"), 2, "huge");
     check_fails(call("bench --seconds 0"), 2, "--seconds");
     check_fails(call("gradcheck --filter 'no such row'"), 2, "no such row");
-    check_fails(call("generate --model", small_run(), "--temperature -1"), 2, "--temperature");
     check_fails(call("generate --model", small_run(), "--max-tokens -1"), 2, "--max-tokens");
     check_fails(call("generate --model", small_run(), "-p a -f", folder.text), 2);
 }

@@ -19,6 +19,7 @@ namespace {
 train::TrainOptions many_steps(std::size_t steps) {
     train::TrainOptions o = small_options();
     o.max_iters = o.lr_decay_iters = steps;
+    o.dropout = 0.1, o.ema = 0.99;  // which samples and heads turn off, and use
     return o;
 }
 
@@ -85,6 +86,8 @@ TEST_CASE("live run: fuzzed requests neither stop training nor change its bits",
     for (const char* cursor : {"x", "1.2.3.4.5", "99999999999999999999.1.1.1.1", "%00", "-1.-1.-1.-1.-1"})
         ++statuses[get(live.port(), std::string("/api/run?cursor=") + cursor).status];
     CHECK(get(live.port(), "/").status == 200);
+    CHECK(post(live.port(), "/api/sample", {{"prompt", "abc"}}).json()["prompt"] == "abc");
+    CHECK(post(live.port(), "/api/heads", {{"prompt", "abc"}}).json()["heads"]["heads"] == 2);
     CHECK(post(live.port(), "/api/stop", json::object()).status == 200);
     training.join();
     INFO(json(statuses).dump());
