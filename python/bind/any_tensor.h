@@ -80,19 +80,40 @@ struct AnyTensor {
     }
 };
 
-// The tensor that a user's function returned. Throws TypeError, naming the caller, for anything else.
-inline const AnyTensor& returned_tensor(const char* caller, const nb::object& value) {
-    if (!nb::isinstance<AnyTensor>(value))
-        throw nb::type_error(
-            fmt::format("{}: the function must return a Tensor, got {}", caller, nb::type_name(value.type()).c_str())
-                .c_str());
-    return nb::cast<const AnyTensor&>(value);
-}
+// A tensor argument: a copy, because another thread may assign to the variable. Empty for None, where None is accepted.
+struct TensorArgument {
+    std::optional<AnyTensor> tensor;
+};
 
 // Calls f with the Tensor<float> or Tensor<double>.
 template <class F>
 decltype(auto) visit(const AnyTensor& x, const F& f) {
-    return x.dtype() == DType::float32 ? f(*std::get_if<0>(&x.tensor)) : f(*std::get_if<1>(&x.tensor));
+    return std::visit(f, x.tensor);
+}
+inline bool requires_grad(const AnyTensor& x) {
+    return visit(x, [](auto& t) { return t.requires_grad(); });
+}
+
+// A method of the Python class, from a function of the object over either type:
+//   method<AnyTensor>([](auto& t) { return t.rank(); })
+template <class Any, class F>
+auto method(const F& f) {
+    return [f](const Any& x) { return visit(x, f); };
+}
+
+// Throws an exception of Python: throw_as(nb::index_error, "index {} is out of bounds", i).
+template <class... A>
+[[noreturn]] void throw_as(nb::builtin_exception (*kind)(const char*), fmt::format_string<A...> text,
+                           A&&... arguments) {
+    throw kind(fmt::format(text, std::forward<A>(arguments)...).c_str());
+}
+
+// The tensor that a user's function returned. Throws TypeError, naming the caller, for anything else.
+inline const AnyTensor& returned_tensor(const char* caller, const nb::object& value) {
+    if (!nb::isinstance<AnyTensor>(value))
+        throw_as(nb::type_error, "{}: the function must return a Tensor, got {}", caller,
+                 nb::type_name(value.type()).c_str());
+    return nb::cast<const AnyTensor&>(value);
 }
 
 // Types that show as NumPy's in signatures.
@@ -116,8 +137,15 @@ NumpyArray numpy_view(const ConstArray<T>& array, bool writable = false);
 std::optional<IdArray> ids_from(nb::handle data) noexcept;
 std::optional<MaskArray> mask_from(nb::handle data) noexcept;
 
-// Keeps a Python object alive as long as a buffer needs it.
+// Keeps a Python object alive as long as a buffer or a graph needs it.
 std::shared_ptr<void> keeper_of(nb::object object);
+
+// A Python function that a graph may keep. Calls need the interpreter lock.
+inline auto kept_function(nb::object f) {
+    return [kept = keeper_of(std::move(f))](const auto& x) -> nb::object {
+        return nb::handle(static_cast<PyObject*>(kept.get()))(x);
+    };
+}
 
 }  // namespace inkling::python
 
@@ -130,8 +158,7 @@ struct type_caster<double> {
     bool from_python(handle src, uint32_t flags, cleanup_list*) noexcept {
         if (!PyFloat_CheckExact(src.ptr()) && !(flags & static_cast<uint32_t>(cast_flags::convert))) return false;
         if (isinstance<inkling::python::AnyTensor>(src) &&
-            inkling::python::visit(cast<const inkling::python::AnyTensor&>(src),
-                                   [](auto& t) { return t.requires_grad(); }))
+            inkling::python::requires_grad(cast<const inkling::python::AnyTensor&>(src)))
             return false;
         value = PyFloat_AsDouble(src.ptr());
         if (value != -1 || !PyErr_Occurred()) return true;
@@ -198,34 +225,41 @@ struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
     }
 };
 
-template <>
-struct type_caster<inkling::IdArray> {
-    NB_TYPE_CASTER(inkling::IdArray, const_name("numpy.typing.ArrayLike"))
+// NumPy arrays, and what NumPy converts to them. None, where it is accepted, is an undefined array.
+template <class List, std::optional<List> (*from)(handle) noexcept>
+struct array_caster {
+    NB_TYPE_CASTER(List, const_name("numpy.typing.ArrayLike"))
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
-        auto ids = inkling::python::ids_from(src);
-        if (ids) value = std::move(*ids);
-        return ids.has_value();
+        if (src.is_none()) return true;
+        auto array = from(src);
+        if (array) value = std::move(*array);
+        return array.has_value();
     }
-    static handle from_cpp(const inkling::IdArray& ids, rv_policy, cleanup_list*) noexcept {
-        return inkling::python::numpy_view<std::int32_t>(ids, true).release();
+    static handle from_cpp(const List& array, rv_policy, cleanup_list*) noexcept {
+        return inkling::python::numpy_view<typename List::value_type>(array, true).release();
     }
 };
 template <>
-struct type_caster<inkling::MaskArray> {
-    NB_TYPE_CASTER(inkling::MaskArray, const_name("numpy.typing.ArrayLike"))
-    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
-        auto mask = inkling::python::mask_from(src);
-        if (mask) value = std::move(*mask);
-        return mask.has_value();
-    }
-    static handle from_cpp(const inkling::MaskArray& mask, rv_policy, cleanup_list*) noexcept {
-        return inkling::python::numpy_view<std::uint8_t>(mask, true).release();
+struct type_caster<inkling::IdArray> : array_caster<inkling::IdArray, &inkling::python::ids_from> {};
+template <>
+struct type_caster<inkling::MaskArray> : array_caster<inkling::MaskArray, &inkling::python::mask_from> {};
+
+template <>
+struct type_caster<inkling::python::TensorArgument> {
+    NB_TYPE_CASTER(inkling::python::TensorArgument, make_caster<inkling::python::AnyTensor>::Name)
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+        if (src.is_none()) return true;
+        make_caster<inkling::python::AnyTensor> given;
+        if (!given.from_python(src, flags, cleanup)) return false;
+        value.tensor = given.operator inkling::python::AnyTensor&();
+        return true;
     }
 };
 
 // Enums by their names in flags and files (engine/base/names.h).
 template <class E>
-struct named_caster {
+requires requires { names(E()); }
+struct type_caster<E, enable_if_t<std::is_enum_v<E>>> {
     NB_TYPE_CASTER(E, const_name("str"))
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         const char* const text = PyUnicode_Check(src.ptr()) ? PyUnicode_AsUTF8AndSize(src.ptr(), nullptr) : nullptr;
@@ -237,21 +271,5 @@ struct named_caster {
         return PyUnicode_FromString(inkling::name_of(name));
     }
 };
-template <>
-struct type_caster<inkling::python::DType> : named_caster<inkling::python::DType> {};
-template <>
-struct type_caster<inkling::Precision> : named_caster<inkling::Precision> {};
-template <>
-struct type_caster<inkling::Reduction> : named_caster<inkling::Reduction> {};
-template <>
-struct type_caster<inkling::Masked> : named_caster<inkling::Masked> {};
-template <>
-struct type_caster<inkling::RotaryPairs> : named_caster<inkling::RotaryPairs> {};
-template <>
-struct type_caster<inkling::Padding> : named_caster<inkling::Padding> {};
-template <>
-struct type_caster<inkling::Scatter> : named_caster<inkling::Scatter> {};
-template <>
-struct type_caster<inkling::Interpolation> : named_caster<inkling::Interpolation> {};
 
 }  // namespace nanobind::detail

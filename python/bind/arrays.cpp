@@ -94,23 +94,14 @@ template NumpyArray numpy_view(const ConstArray<std::int32_t>&, bool);
 template NumpyArray numpy_view(const ConstArray<std::uint8_t>&, bool);
 
 std::optional<IdArray> ids_from(nb::handle data) noexcept try {
-    nb::object array = as_array(data);
+    const nb::object array = as_array(data);
     const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
     const bool empty = nb::cast<std::size_t>(array.attr("size")) == 0;  // NumPy makes empty lists float
     if (kind != "i" && kind != "u" && !empty) return std::nullopt;
-    if (kind == "i" && nb::cast<int>(array.attr("dtype").attr("itemsize")) == 4)
-        return shared_or_copied<std::int32_t>(array, false);
-    const auto wide = nb::cast<nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>>(
-        nb::module_::import_("numpy").attr("array")(array, "int64", nb::arg("order") = "C"), false);
-    Shape shape;
-    for (std::size_t i = 0; i < wide.ndim(); ++i) shape.push_back(wide.shape(i));
-    IdArray ids(shape);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        const std::int64_t id = wide.data()[i];
-        if (id != static_cast<std::int32_t>(id)) return std::nullopt;
-        ids.data()[i] = static_cast<std::int32_t>(id);
-    }
-    return ids;
+    const nb::object ids = as_array(array, "int32");
+    if (!ids.is(array) && !nb::cast<bool>(nb::module_::import_("numpy").attr("array_equal")(ids, array)))
+        return std::nullopt;
+    return shared_or_copied<std::int32_t>(ids, false);
 } catch (const std::exception&) {
     return std::nullopt;
 }

@@ -16,9 +16,6 @@ constexpr auto names(CausalMask) {
 
 }  // namespace inkling::nn
 
-template <>
-struct nanobind::detail::type_caster<inkling::nn::CausalMask> : named_caster<inkling::nn::CausalMask> {};
-
 namespace inkling::python {
 namespace {
 
@@ -38,10 +35,7 @@ struct HeldScore : nn::Score<T> {
 
 template <template <class> class S, class... A, class... Extra>
 void score(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
-    auto c = layer<S, A...>(m, name, doc, extra...);
-    forward(
-        c, []<class T>(const S<T>& s, const Tensor<T>& q, const Tensor<T>& k) { return s.forward(q, k); },
-        "Q (B, Lq, dq), K (B, Lk, dk) -> (B, Lq, Lk)", "Q"_a, "K"_a);
+    forward(layer<S, A...>(m, name, doc, extra...), "Q (B, Lq, dq), K (B, Lk, dk) -> (B, Lq, Lk)", "Q"_a, "K"_a);
 }
 
 void bind_functions(nb::module_& m) {
@@ -49,13 +43,11 @@ void bind_functions(nb::module_& m) {
            "softmax(x x^T) x, x (..., L, d); (output, attention weights).", "x"_a);
     define(
         m, "scaled_dot_product_attention",
-        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, bool causal,
-                    std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::optional<double> scale,
-                    std::vector<double> alibi, Masked masked, bool weights) {
+        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, bool causal, const MaskArray& mask,
+                    double dropout_p, const RandomKey& key, std::optional<double> scale,
+                    const std::vector<double>& alibi, Masked masked, bool weights) {
             return nn::scaled_dot_product_attention(
-                q, k, v,
-                AttentionOptions{scale, causal, mask.value_or(MaskArray()), dropout_p, key, std::move(alibi), masked},
-                wanted(weights));
+                q, k, v, AttentionOptions{scale, causal, mask, dropout_p, key, alibi, masked}, wanted(weights));
         },
         "softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights "
         "(B, H, Lq, Lk). With weights=False they are never built, and None is returned instead. mask broadcasts to (B, "
@@ -69,13 +61,9 @@ void bind_functions(nb::module_& m) {
            "x (B, Lq, Lk) with `value` at and beyond the valid length. valid_lens has a length per sequence (B) or per "
            "query (B, Lq).",
            "x"_a, "valid_lens"_a, "value"_a = 0.0);
-    define(
-        m, "masked_softmax",
-        []<class T>(const Tensor<T>& x, std::optional<IdArray> valid_lens) {
-            return nn::masked_softmax(x, valid_lens.value_or(IdArray()));
-        },
-        "softmax over the last axis of x (B, Lq, Lk), with -1e6 beyond the valid length.", "x"_a,
-        "valid_lens"_a = nb::none());
+    define(m, "masked_softmax", BOTH(nn::masked_softmax),
+           "softmax over the last axis of x (B, Lq, Lk), with -1e6 beyond the valid length.", "x"_a,
+           "valid_lens"_a = nb::none());
     m.def("padding_mask", &nn::padding_mask, "lengths"_a, "keys"_a,
           "(B, 1, 1, keys): sequence b has lengths[b] real keys.");
     m.def("look_ahead_mask", &nn::look_ahead_mask, "queries"_a, "keys"_a,
@@ -85,15 +73,13 @@ void bind_functions(nb::module_& m) {
     m.def("document_mask", &nn::document_mask, "begins"_a,
           "(B, 1, L, L) for documents that begin at begins (B, L): a query sees its own document, up to itself.");
     m.def("alibi_slopes", &nn::alibi_slopes, "heads"_a, "A slope for each head.");
-    m.def(
-        "alibi_bias",
-        [](const std::vector<double>& slopes, Size queries, Size keys, DType dtype) {
-            return with_type(dtype, [&]<class T>() {
-                return AnyTensor(Tensor<T>(ConstArray<T>(nn::alibi_bias<T>(slopes, queries, keys))));
-            });
+    define(
+        m, "alibi_bias",
+        []<class T>(const std::vector<double>& slopes, Size queries, Size keys, DType) {
+            return nn::alibi_bias<T>(slopes, queries, keys);
         },
-        "slopes"_a, "queries"_a, "keys"_a, "dtype"_a = DType::float32,
-        "(1, H, queries, keys): -slope (i - j), which is added to the scores.");
+        "(1, H, queries, keys): -slope (i - j), which is added to the scores.", "slopes"_a, "queries"_a, "keys"_a,
+        "dtype"_a = DType::float32);
 }
 
 }  // namespace
@@ -102,24 +88,16 @@ void bind_attention(nb::module_& m) {
     bind_functions(m);
     const auto random = "random"_a.none() = nb::none();
 
-    auto self = layer<nn::SelfAttention, Generator&, Size, Size, Size, bool>(
-        m, "SelfAttention", "One head: softmax(q k^T / sqrt(d_k)) v.", "random"_a, "d_model"_a, "d_k"_a, "d_v"_a,
-        "bias"_a = true);
-    forward(
-        self,
-        []<class T>(const nn::SelfAttention<T>& l, const Tensor<T>& x, std::optional<MaskArray> mask) {
-            return l.forward(x, mask.value_or(MaskArray()));
-        },
-        "x (..., L, d_model) -> output (..., L, d_v), weights (..., L, L); mask broadcasts to these, 0 is blocked.",
-        "x"_a, "mask"_a = nb::none());
-    auto causal = layer<nn::CausalAttention, Generator&, Size, Size, Size, double, bool, nn::CausalMask>(
-        m, "CausalAttention", "One head, in which a token sees itself and earlier tokens.", "random"_a, "d_in"_a,
-        "d_out"_a, "context_length"_a, "dropout"_a = 0.0, "qkv_bias"_a = false,
-        "mask"_a = nn::CausalMask::fill_minus_infinity);
-    forward(
-        causal,
-        []<class T>(const nn::CausalAttention<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); },
-        "x (..., L, d_in) -> output (..., L, d_out), weights (..., L, L)", "x"_a, random);
+    forward(layer<nn::SelfAttention, Generator&, Size, Size, Size, bool>(
+                m, "SelfAttention", "One head: softmax(q k^T / sqrt(d_k)) v.", "random"_a, "d_model"_a, "d_k"_a,
+                "d_v"_a, "bias"_a = true),
+            "x (..., L, d_model) -> output (..., L, d_v), weights (..., L, L); mask broadcasts to these, 0 is blocked.",
+            "x"_a, "mask"_a = nb::none());
+    forward(layer<nn::CausalAttention, Generator&, Size, Size, Size, double, bool, nn::CausalMask>(
+                m, "CausalAttention", "One head, in which a token sees itself and earlier tokens.", "random"_a,
+                "d_in"_a, "d_out"_a, "context_length"_a, "dropout"_a = 0.0, "qkv_bias"_a = false,
+                "mask"_a = nn::CausalMask::fill_minus_infinity),
+            "x (..., L, d_in) -> output (..., L, d_out), weights (..., L, L)", "x"_a, random);
     auto multi = layer<nn::MultiHeadAttention, Generator&, Size, Size, Size, double, Size, bool>(
         m, "MultiHeadAttention", "Parallel heads; an output projection mixes them.", "random"_a, "d_in"_a, "d_out"_a,
         "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false);
@@ -130,7 +108,7 @@ void bind_attention(nb::module_& m) {
             with_type(dtype, [&]<class T>() {
                 using Layer = nn::MultiHeadAttention<T>;
                 const typename Layer::Packed packed{width, context_length, heads, p, bias};
-                made.set<T>(std::make_shared<Layer>(r, packed));
+                made.own = std::make_shared<Layer>(r, packed);
             });
             made.made = nb::make_tuple(nb::type<AnyLayer<nn::MultiHeadAttention>>().attr("packed"), again(r), width,
                                        context_length, heads, p, bias, dtype);
@@ -138,7 +116,7 @@ void bind_attention(nb::module_& m) {
         },
         "random"_a, "width"_a, "context_length"_a, "num_heads"_a, "dropout"_a = 0.0, "bias"_a = true,
         "dtype"_a = DType::float32, "GPT-2's form: c_attn computes query, key and value in one product.");
-    forward(
+    forward_by(
         multi,
         []<class T>(const nn::MultiHeadAttention<T>& l, const Tensor<T>& x, bool weights, Generator* r) {
             return l.forward(x, wanted(weights), r);
@@ -148,20 +126,15 @@ void bind_attention(nb::module_& m) {
     define(
         multi, "cross",
         []<class T>(const nn::MultiHeadAttention<T>& l, const Tensor<T>& query, const Tensor<T>& key,
-                    const Tensor<T>& value, std::optional<MaskArray> mask, bool weights, Generator* r) {
-            return l.forward(query, key, value, mask.value_or(MaskArray()), wanted(weights), r);
-        },
+                    const Tensor<T>& value, const MaskArray& mask, bool weights,
+                    Generator* r) { return l.forward(query, key, value, mask, wanted(weights), r); },
         "query (B, Lq, d_in), key and value (B, Lk, d_in); mask broadcasts to (B, H, Lq, Lk), 0 is blocked.", "query"_a,
         "key"_a, "value"_a, "mask"_a = nb::none(), "weights"_a = true, random);
-    auto wrapper = layer<nn::MultiHeadAttentionWrapper, Generator&, Size, Size, Size, double, Size, bool, bool>(
-        m, "MultiHeadAttentionWrapper", "Causal heads, computed one after the other; their outputs are concatenated.",
-        "random"_a, "d_in"_a, "d_out"_a, "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false,
-        "final_linear"_a = false);
     forward(
-        wrapper,
-        []<class T>(const nn::MultiHeadAttentionWrapper<T>& l, const Tensor<T>& x, Generator* r) {
-            return l.forward(x, r);
-        },
+        layer<nn::MultiHeadAttentionWrapper, Generator&, Size, Size, Size, double, Size, bool, bool>(
+            m, "MultiHeadAttentionWrapper",
+            "Causal heads, computed one after the other; their outputs are concatenated.", "random"_a, "d_in"_a,
+            "d_out"_a, "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false, "final_linear"_a = false),
         "x (B, L, d_in) -> output (B, L, num_heads d_out), weights (B, num_heads, L, L)", "x"_a, random);
 
     score<nn::DotScore>(m, "DotScore", "Q^T K; widths must be equal.");
@@ -176,33 +149,28 @@ void bind_attention(nb::module_& m) {
     single.def(
         "__init__",
         [](AnyLayer<nn::Attention>* at, const nb::typed<nb::object, AnyModule>& held, double p) {
-            if (!nb::isinstance<AnyModule>(held))
-                throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
-            const auto& scoring = nb::cast<const AnyModule&>(held);
             AnyLayer<nn::Attention> made;
-            with_type(scoring.dtype(), [&]<class T>() {
-                if (!dynamic_cast<nn::Score<T>*>(&scoring.module<T>()))
-                    throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
-                made.set<T>(std::make_shared<nn::Attention<T>>(std::make_unique<HeldScore<T>>(scoring), p));
+            const auto* const scoring = nb::isinstance<AnyModule>(held) ? nb::cast<const AnyModule*>(held) : nullptr;
+            const bool scores = scoring && visit(*scoring, []<class T>(nn::Module<T>& l) {
+                                    return dynamic_cast<nn::Score<T>*>(&l) != nullptr;
+                                });
+            if (!scores) throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
+            visit(*scoring, [&]<class T>(nn::Module<T>&) {
+                made.own = std::make_shared<nn::Attention<T>>(std::make_unique<HeldScore<T>>(*scoring), p);
             });
             made.made = nb::make_tuple(nb::type<AnyLayer<nn::Attention>>(), held, p);
             new (at) AnyLayer<nn::Attention>(std::move(made));
         },
         "score"_a, "dropout"_a = 0.0);
-    const auto attend = []<class L>(auto& c, L l) {
-        forward(c, l,
+    const auto attend = [](const auto& c) {
+        forward(c,
                 "queries (B, Lq, dq), keys (B, Lk, dk), values (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk)",
                 "queries"_a, "keys"_a, "values"_a, "valid_lens"_a = nb::none(), "random"_a.none() = nb::none());
     };
-    attend(single, []<class T>(const nn::Attention<T>& l, const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                               std::optional<IdArray> lens,
-                               Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });
-    auto additive = layer<nn::AdditiveAttention, Generator&, Size, Size, Size, double>(
+    attend(single);
+    attend(layer<nn::AdditiveAttention, Generator&, Size, Size, Size, double>(
         m, "AdditiveAttention", "Attention with the additive score.", "random"_a, "key_size"_a, "query_size"_a,
-        "num_hiddens"_a, "dropout"_a = 0.0);
-    attend(additive, []<class T>(const nn::AdditiveAttention<T>& l, const Tensor<T>& q, const Tensor<T>& k,
-                                 const Tensor<T>& v, std::optional<IdArray> lens,
-                                 Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });
+        "num_hiddens"_a, "dropout"_a = 0.0));
 }
 
 }  // namespace inkling::python

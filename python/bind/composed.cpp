@@ -10,7 +10,7 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
     const auto keep = "keep_axes"_a = false;
     op(
         "pad",
-        []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, double value) {
+        []<class T>(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value) {
             return pad(x, widths, value);
         },
         "Adds `value` before and after the last axis, then the axis before it, and so on; a negative width removes "
@@ -18,7 +18,7 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
         "widths"_a, "value"_a = 0.0);
     op(
         "pad",
-        []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, Padding mode) {
+        []<class T>(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding mode) {
             return pad(x, widths, mode);
         },
         "Pads with elements of x; mode: 'reflect', 'replicate' or 'circular'.", "widths"_a, "mode"_a);
@@ -30,12 +30,9 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
         "Reverses the order along axes, by default along all.", axes);
     op("roll", BOTH(roll), "Moves element i to i + shift along an axis, modulo its size.", "shift"_a, "axis"_a);
     op("tile", BOTH(tile), "Repeats x times[i] times along axis i.", "times"_a);
-    m.def(
-        "one_hot",
-        [](const IdArray& ids, std::size_t classes, DType dtype) {
-            return with_type(dtype, [&]<class T>() { return AnyTensor(one_hot<T>(ids, classes)); });
-        },
-        "ids"_a, "classes"_a, "dtype"_a = DType::float32, "(...) -> (..., classes): 1 at the id, 0 elsewhere.");
+    define(
+        m, "one_hot", []<class T>(const IdArray& ids, std::size_t classes, DType) { return one_hot<T>(ids, classes); },
+        "(...) -> (..., classes): 1 at the id, 0 elsewhere.", "ids"_a, "classes"_a, "dtype"_a = DType::float32);
     op("norm", BOTH(inkling::norm), "(sum |x|^p)^(1/p) over axes; p = inf: the largest |x|.", "p"_a = 2.0, axes, keep);
     op("argmin", BOTH(argmin), "The index of the first minimum, as argmax counts it.", axes, keep);
     op("argsort", BOTH(argsort), "The ids that sort() returns.", "axis"_a = -1, "descending"_a = false);
@@ -58,9 +55,9 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
     const auto convolution = [&]<class F>(const char* name, const F& conv, const char* doc) {
         op(
             name,
-            [conv]<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, AxisSizes stride,
+            [conv]<class T>(const Tensor<T>& x, const Tensor<T>& w, const Tensor<T>& b, AxisSizes stride,
                             AxisSizes padding, AxisSizes dilation, std::size_t groups) {
-                return conv(x, w, b.tensor, ConvOptions{stride, padding, dilation, groups});
+                return conv(x, w, b, ConvOptions{stride, padding, dilation, groups});
             },
             doc, "weight"_a, "bias"_a = nb::none(), "stride"_a = one, "padding"_a = zero, "dilation"_a = one,
             "groups"_a = 1);
@@ -73,9 +70,9 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
         "x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')");
     op(
         "conv_transpose2d",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, AxisSizes stride, AxisSizes padding,
+        []<class T>(const Tensor<T>& x, const Tensor<T>& w, const Tensor<T>& b, AxisSizes stride, AxisSizes padding,
                     AxisSizes output_padding, std::size_t groups, AxisSizes dilation) {
-            return conv_transpose2d(x, w, b.tensor, ConvOptions{stride, padding, dilation, groups, output_padding});
+            return conv_transpose2d(x, w, b, ConvOptions{stride, padding, dilation, groups, output_padding});
         },
         "x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')", "weight"_a,
         "bias"_a = nb::none(), "stride"_a = one, "padding"_a = zero, "output_padding"_a = zero, "groups"_a = 1,

@@ -3,16 +3,6 @@
 #include "python/bind/bind.h"
 
 namespace inkling::python {
-namespace {
-
-// Makes a leaf with the value make<T>().
-template <class Make>
-AnyTensor leaf(DType type, const Make& make) {
-    const nb::gil_scoped_release others_run;
-    return with_type(type, [&]<class T>() { return AnyTensor(make.template operator()<T>()); });
-}
-
-}  // namespace
 
 void bind_random(nb::module_& m) {
     nb::class_<RandomKey>(m, "RandomKey", "Selects a sequence of random numbers.")
@@ -33,46 +23,40 @@ void bind_random(nb::module_& m) {
 }
 
 void bind_creation(nb::class_<AnyTensor>& c) {
-    constexpr DType f32 = DType::float32;
-    c.def_static(
+    const auto make = [&](const char* name, const auto& f, const char* doc, const auto&... extra) {
+        c.def_static(name, python_function(name, f), doc, extra..., "dtype"_a = DType::float32);
+    };
+    const auto requires_grad = "requires_grad"_a = false;
+    make(
         "full",
-        [](const Shape& shape, double value, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::full(shape, static_cast<T>(value), requires_grad); });
+        []<class T>(const Shape& shape, double value, bool grad, DType) {
+            return Tensor<T>::full(shape, static_cast<T>(value), grad);
         },
-        "shape"_a, "value"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
-        "zeros",
-        [](const Shape& shape, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::zeros(shape, requires_grad); });
-        },
-        "shape"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
-        "ones",
-        [](const Shape& shape, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::ones(shape, requires_grad); });
-        },
-        "shape"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
+        "", "shape"_a, "value"_a, requires_grad);
+    make(
+        "zeros", []<class T>(const Shape& shape, bool grad, DType) { return Tensor<T>::zeros(shape, grad); }, "",
+        "shape"_a, requires_grad);
+    make(
+        "ones", []<class T>(const Shape& shape, bool grad, DType) { return Tensor<T>::ones(shape, grad); }, "",
+        "shape"_a, requires_grad);
+    make(
         "arange",
-        [](double begin, std::optional<double> end, double step, DType dtype) {
-            return leaf(dtype, [&]<class T>() {
-                return end ? Tensor<T>::arange(begin, *end, step) : Tensor<T>::arange(0, begin, step);
-            });
+        []<class T>(double begin, std::optional<double> end, double step, DType) {
+            return end ? Tensor<T>::arange(begin, *end, step) : Tensor<T>::arange(0, begin, step);
         },
-        "begin"_a, "end"_a = nb::none(), "step"_a = 1, "dtype"_a = f32,
-        "begin, begin + step, ... before end; arange(n) begins at 0.");
-    c.def_static(
+        "begin, begin + step, ... before end; arange(n) begins at 0.", "begin"_a, "end"_a = nb::none(), "step"_a = 1);
+    make(
         "randn",
-        [](const Shape& shape, const RandomKey& key, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::randn(shape, key, requires_grad); });
+        []<class T>(const Shape& shape, const RandomKey& key, bool grad, DType) {
+            return Tensor<T>::randn(shape, key, grad);
         },
-        "shape"_a, "key"_a, "requires_grad"_a = false, "dtype"_a = f32, "Standard normal numbers of one key.");
-    c.def_static(
+        "Standard normal numbers of one key.", "shape"_a, "key"_a, requires_grad);
+    make(
         "rand",
-        [](const Shape& shape, const RandomKey& key, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::rand(shape, key, requires_grad); });
+        []<class T>(const Shape& shape, const RandomKey& key, bool grad, DType) {
+            return Tensor<T>::rand(shape, key, grad);
         },
-        "shape"_a, "key"_a, "requires_grad"_a = false, "dtype"_a = f32, "Uniform in [0, 1), of one key.");
+        "Uniform in [0, 1), of one key.", "shape"_a, "key"_a, requires_grad);
 }
 
 }  // namespace inkling::python

@@ -29,10 +29,10 @@ AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyT
     }
     return AnyTensor(record<T>(
         op, copy_of<T>(value, op), std::move(nodes),
-        [op, in, kept = keeper_of(backward)](const Array<T>& dy, Gradients<T>& grads) {
+        [op, in, backward = kept_function(std::move(backward))](const Array<T>& dy, Gradients<T>& grads) {
             for (const Saved<T>& x : in) x.get();  // throws if it was written to since
             const nb::gil_scoped_acquire interpreter;
-            const nb::object given = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy));
+            const nb::object given = backward(numpy_view<T>(dy));
             for (std::size_t i = 0; i < in.size(); ++i) {
                 if (!grads.wanted(i)) continue;
                 const Shape& shape = in[i]->shape();
@@ -81,7 +81,7 @@ void bind_custom(nb::module_& m) {
     m.def(
         "_record",
         [](const std::string& name, const ArrayLike& value, const std::vector<AnyTensor>& in, nb::callable backward) {
-            if (in.empty()) throw nb::type_error(fmt::format("{}: at least one tensor is required", name).c_str());
+            if (in.empty()) throw_as(nb::type_error, "{}: at least one tensor is required", name);
             static std::set<std::string> names;  // graphs keep pointers to names
             const char* const op = names.insert(name).first->c_str();
             return with_type(in[0].dtype(), [&]<class T>() { return record_custom<T>(op, value, in, backward); });

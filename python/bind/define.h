@@ -1,12 +1,15 @@
 // Defines a C++ function template over float and double as one Python function, from its signature:
 //   define(m, "gelu", BOTH(gelu), "docstring", "x"_a);
 //   define(m, "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); }, ...);
-// Arguments Tensor<T>, Maybe<T>, lists of tensors and layers become AnyTensor and so on in Python; the first of them
-// decides T. The function runs without the interpreter lock, so other Python threads can run.
+// Arguments Tensor<T>, lists of tensors, layers and DType become Tensor and so on in Python; the first of them decides
+// T. An argument whose default is None is then an undefined tensor or array. The function runs without the interpreter
+// lock, so other Python threads can run.
 #pragma once
 
 #include <nanobind/stl/pair.h>
 
+#include <concepts>
+#include <functional>
 #include <memory>
 
 #include "nn/attention/scaled_dot_product.h"
@@ -17,38 +20,21 @@ namespace inkling::python {
 
 using nb::literals::operator""_a;
 
-// An optional tensor: undefined if left out.
-template <class T>
-struct Maybe {
-    Tensor<T> tensor;
-};
-
 // A layer: a module over float or double.
 struct AnyModule {
-    std::shared_ptr<nn::Module<float>> single;
-    std::shared_ptr<nn::Module<double>> twice;
+    std::variant<std::shared_ptr<nn::Module<float>>, std::shared_ptr<nn::Module<double>>> own;
     nb::object made;  // for copies: a tuple of a callable and its arguments; none if it cannot be made again
 
     virtual ~AnyModule() = default;
-    DType dtype() const { return single ? DType::float32 : DType::float64; }
+    DType dtype() const { return own.index() == 0 ? DType::float32 : DType::float64; }
     template <class T>
     nn::Module<T>& module() const {
-        if constexpr (std::is_same_v<T, float>)
-            return *single;
-        else
-            return *twice;
-    }
-    template <class T>
-    void set(std::shared_ptr<nn::Module<T>> module) {
-        if constexpr (std::is_same_v<T, float>)
-            single = std::move(module);
-        else
-            twice = std::move(module);
+        return *std::get<std::shared_ptr<nn::Module<T>>>(own);
     }
 };
 template <class F>
 decltype(auto) visit(const AnyModule& module, const F& f) {
-    return module.single ? f(*module.single) : f(*module.twice);
+    return std::visit([&](const auto& own) -> decltype(auto) { return f(*own); }, module.own);
 }
 template <template <class> class Layer>
 struct AnyLayer : AnyModule {};
@@ -64,25 +50,25 @@ struct Argument {
     }
 };
 template <>
-struct Argument<Tensor<float>> {
-    using Python = AnyTensor;  // a copy: another thread may assign to the variable
-    static std::optional<DType> dtype(const AnyTensor& x) { return x.dtype(); }
+struct Argument<DType> {
+    using Python = DType;
+    static std::optional<DType> dtype(DType x) { return x; }
     template <class T>
-    static const Tensor<T>& get(const char* op, const AnyTensor& x) {
-        return x.as<T>(op);
+    static DType get(const char*, DType x) {
+        return x;
+    }
+};
+template <>
+struct Argument<Tensor<float>> {
+    using Python = const TensorArgument&;
+    static std::optional<DType> dtype(Python x) { return x.tensor ? std::optional(x.tensor->dtype()) : std::nullopt; }
+    template <class T>
+    static Tensor<T> get(const char* op, Python x) {
+        return x.tensor ? x.tensor->as<T>(op) : Tensor<T>();
     }
 };
 template <>
 struct Argument<Weight<float>> : Argument<Tensor<float>> {};
-template <>
-struct Argument<Maybe<float>> {
-    using Python = const std::optional<AnyTensor>&;
-    static std::optional<DType> dtype(Python x) { return x ? std::optional(x->dtype()) : std::nullopt; }
-    template <class T>
-    static Maybe<T> get(const char* op, Python x) {
-        return x ? Maybe<T>{x->as<T>(op)} : Maybe<T>{};
-    }
-};
 template <>
 struct Argument<std::vector<Tensor<float>>> {
     using Python = const std::vector<AnyTensor>&;
@@ -116,6 +102,10 @@ template <class T>
 AnyTensor returned(Tensor<T> x) {
     return AnyTensor(std::move(x));
 }
+template <std::floating_point T>
+AnyTensor returned(Array<T> x) {
+    return AnyTensor(Tensor<T>(ConstArray<T>(std::move(x))));
+}
 template <class T>
 std::vector<AnyTensor> returned(std::vector<Tensor<T>> all) {
     return {all.begin(), all.end()};
@@ -137,9 +127,9 @@ struct Both {
     template <class T>
     auto call(auto&&... arguments) const {
         if constexpr (std::is_same_v<T, float>)
-            return single(arguments...);
+            return std::invoke(single, arguments...);
         else
-            return twice(arguments...);
+            return std::invoke(twice, arguments...);
     }
 };
 #define BOTH(f) \
@@ -161,14 +151,23 @@ auto function_of(const char* name, Function function) {
         ((type = type ? type : Argument<std::remove_cvref_t<A>>::dtype(arguments)), ...);
         const nb::gil_scoped_release others_run;
         return with_type(type.value_or(DType::float32), [&]<class T>() {
-            return returned(
-                function.template call<T>(Argument<std::remove_cvref_t<A>>::template get<T>(name, arguments)...));
+            const auto call = [&] {
+                return function.template call<T>(Argument<std::remove_cvref_t<A>>::template get<T>(name, arguments)...);
+            };
+            if constexpr (std::is_void_v<decltype(call())>)
+                call();
+            else
+                return returned(call());
         });
     };
 }
 template <class R, class... A, class D>
 auto python_function(const char* name, Both<R (*)(A...), D> both) {
     return function_of<Both<R (*)(A...), D>, A...>(name, both);
+}
+template <class L, class R, class... A, class D>
+auto python_function(const char* name, Both<R (L::*)(A...) const, D> both) {
+    return function_of<Both<R (L::*)(A...) const, D>, L, A...>(name, both);
 }
 template <class F, class R, class... A>
 auto python_function(const char* name, const F& f, R (F::*)(A...) const) {

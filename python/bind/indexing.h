@@ -5,37 +5,40 @@
 
 namespace inkling::python {
 
-// A key that is an array of integers or booleans, as a NumPy array; nothing for other keys.
-inline nb::object array_key(nb::handle key) {
+// One of the keys in x[...].
+struct Key {
+    nb::handle own;
+    nb::object array = {};    // if it is an array of integers or booleans
+    bool mask = false;        // of booleans
+    std::ptrdiff_t axes = 1;  // that it indexes
+};
+
+inline Key key_of(nb::handle key) {
+    if (key.is_none() || key.is(Py_Ellipsis)) return {.own = key, .axes = 0};
     if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key) ||
         nb::isinstance<AnyTensor>(key))
-        return {};
+        return {.own = key};
     const nb::object array = nb::module_::import_("numpy").attr("asarray")(key);
     const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-    const bool selects = kind == "b" || ((kind == "i" || kind == "u") && nb::cast<int>(array.attr("ndim")) > 0);
-    return selects ? array : nb::object();
-}
-
-// The number of axes that a key indexes: a mask's rank, else 1.
-inline std::ptrdiff_t axes_named(nb::handle key) {
-    const nb::object array = array_key(key);
-    const bool mask = array.is_valid() && nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b";
-    return mask ? nb::cast<std::ptrdiff_t>(array.attr("ndim")) : 1;
+    const auto rank = nb::cast<std::ptrdiff_t>(array.attr("ndim"));
+    if (kind == "b") return {key, array, true, rank};
+    if ((kind == "i" || kind == "u") && rank > 0) return {.own = key, .array = array};
+    return {.own = key};
 }
 
 // x[..., array, ...]: replaces `axis` by the axes of an array of integers, or the axes that a mask indexes by one.
 template <class T>
-Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array) {
-    if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b") {
-        const auto rank = nb::cast<std::ptrdiff_t>(array.attr("ndim"));
-        for (std::ptrdiff_t i = 0; i < rank; ++i) {
+Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, const Key& key) {
+    nb::object array = key.array;
+    if (key.mask) {
+        for (std::ptrdiff_t i = 0; i < key.axes; ++i) {
             if (nb::cast<std::size_t>(array.attr("shape")[i]) != x.dim(axis + i))
-                throw nb::index_error(fmt::format("[]: a mask must have the sizes of the axes that it stands for, got "
-                                                  "another size of axis {} of shape {}",
-                                                  axis + i, x.shape())
-                                          .c_str());
+                throw_as(nb::index_error,
+                         "[]: a mask must have the sizes of the axes that it stands for, got another size of axis {} "
+                         "of shape {}",
+                         axis + i, x.shape());
         }
-        x = flatten(x, axis, axis + rank - 1);
+        x = flatten(x, axis, axis + key.axes - 1);
         array = nb::module_::import_("numpy").attr("flatnonzero")(array);
     }
     IdArray ids = nb::cast<IdArray>(array).clone();
@@ -43,8 +46,7 @@ Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
         std::int32_t& id = ids.data()[i];
         if (id < -size || id >= size)
-            throw nb::index_error(
-                fmt::format("index {} is out of bounds for axis {} with size {}", id, axis, size).c_str());
+            throw_as(nb::index_error, "index {} is out of bounds for axis {} with size {}", id, axis, size);
         if (id < 0) id += size;
     }
     Shape shape;
@@ -68,27 +70,26 @@ Tensor<T> take_places(const Tensor<T>& x, const nb::object& keys) {
 // x[key] for all keys above.
 template <class T>
 Tensor<T> item_of(Tensor<T> x, nb::handle key) {
-    const nb::object keys = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
-    const nb::handle ellipsis = Py_Ellipsis;
+    const nb::object all = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
     std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes left to index; the current axis; axes removed
     int arrays = 0, integers = 0, ellipses = 0;
-    for (const nb::handle k : keys) {
-        ellipses += k.is(ellipsis);
-        if (k.is_none() || k.is(ellipsis)) continue;
-        named += axes_named(k);
-        const bool array = array_key(k).is_valid();
-        arrays += array;
-        integers += !array && PyIndex_Check(k.ptr());  // NumPy arrays also have __index__
+    std::vector<Key> keys;
+    for (const nb::handle k : all) {
+        const Key& added = keys.emplace_back(key_of(k));
+        named += added.axes;
+        ellipses += k.is(Py_Ellipsis);
+        arrays += added.array.is_valid();
+        integers += !added.array.is_valid() && PyIndex_Check(k.ptr());  // NumPy arrays also have __index__
     }
     const auto rank = static_cast<std::ptrdiff_t>(x.rank());
     if (named > rank)
-        throw nb::index_error(
-            fmt::format("[]: too many indices: at most {} are possible for shape {}, got {}", rank, x.shape(), named)
-                .c_str());
+        throw_as(nb::index_error, "[]: too many indices: at most {} are possible for shape {}, got {}", rank, x.shape(),
+                 named);
     if (ellipses > 1) throw nb::index_error("[]: at most a single ellipsis (...) is possible");
-    if (arrays > 1 || (arrays == 1 && integers > 0)) return take_places(x, keys);
-    for (const nb::handle k : keys) {
-        if (k.is(ellipsis)) {
+    if (arrays > 1 || (arrays == 1 && integers > 0)) return take_places(x, all);
+    for (const Key& each : keys) {
+        const nb::handle k = each.own;
+        if (k.is(Py_Ellipsis)) {
             axis = static_cast<std::ptrdiff_t>(x.rank()) - named;
             continue;
         }
@@ -96,7 +97,7 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
             x = unsqueeze(x, axis++);
             continue;
         }
-        named -= axes_named(k);
+        named -= each.axes;
         const auto size = static_cast<Py_ssize_t>(x.dim(axis));
         if (nb::isinstance<nb::slice>(k)) {
             Py_ssize_t begin = 0, end = 0, step = 0;
@@ -114,11 +115,10 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
             ++axis;
             continue;
         }
-        if (const nb::object array = array_key(k); array.is_valid()) {
+        if (each.array.is_valid()) {
             const std::size_t before = x.rank();
-            const std::ptrdiff_t replaced = axes_named(k);
-            x = take(x, axis, array);
-            axis += static_cast<std::ptrdiff_t>(x.rank() - before) + replaced;
+            x = take(x, axis, each);
+            axis += static_cast<std::ptrdiff_t>(x.rank() - before) + each.axes;
             continue;
         }
         if (!PyIndex_Check(k.ptr()))
@@ -126,8 +126,7 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
         const Py_ssize_t given = PyNumber_AsSsize_t(k.ptr(), PyExc_IndexError), at = given < 0 ? given + size : given;
         if (given == -1 && PyErr_Occurred()) throw nb::python_error();
         if (at < 0 || at >= size)
-            throw nb::index_error(
-                fmt::format("index {} is out of bounds for axis {} with size {}", given, axis + gone, size).c_str());
+            throw_as(nb::index_error, "index {} is out of bounds for axis {} with size {}", given, axis + gone, size);
         const auto place = static_cast<std::size_t>(at);
         x = squeeze(slice(x, axis, place, place + 1), axis);
         ++gone;

@@ -33,23 +33,17 @@ void bind_module(nb::module_& m) {
         return visit(module, [&](auto& l) {
             for (auto& [own, p] : l.parameters())
                 if (own == name) return AnyTensor(p);
-            throw nb::attribute_error(
-                fmt::format("the layer has no parameter {}: parameters() lists them", name).c_str());
+            throw_as(nb::attribute_error, "the layer has no parameter {}: parameters() lists them", name);
         });
     });
     c.def_prop_ro("dtype", &AnyModule::dtype);
-    c.def_prop_ro("training",
-                  [](const AnyModule& module) { return visit(module, [](auto& l) { return l.training(); }); });
-    c.def("parameter_count",
-          [](const AnyModule& module) { return visit(module, [](auto& l) { return l.parameter_count(); }); });
+    c.def_prop_ro("training", method<AnyModule>([](auto& l) { return l.training(); }));
+    c.def("parameter_count", method<AnyModule>([](auto& l) { return l.parameter_count(); }));
     c.def(
         "train", [](const AnyModule& module, bool on) { visit(module, [&](auto& l) { l.train(on); }); }, "on"_a = true,
         "Dropout is active only in training mode, the mode of a new layer.");
-    c.def("eval", [](const AnyModule& module) { visit(module, [](auto& l) { l.eval(); }); });
-    c.def("zero_grad", [](const AnyModule& module) {
-        const nb::gil_scoped_release others_run;
-        visit(module, [](auto& l) { l.zero_grad(); });
-    });
+    c.def("eval", method<AnyModule>([](auto& l) { l.eval(); }));
+    c.def("zero_grad", method<AnyModule>([](auto& l) { l.zero_grad(); }), nb::call_guard<nb::gil_scoped_release>());
     c.def(
         "freeze",
         [](const AnyModule& module, std::optional<std::function<bool(const std::string&)>> which) {
@@ -60,23 +54,22 @@ void bind_module(nb::module_& m) {
         "initialize",
         [](const AnyModule& module, Generator& random,
            const std::vector<std::pair<std::string, std::pair<std::string, double>>>& rules) {
+            const std::map<std::string, nn::Initial (*)(double)> kinds{{"constant", &nn::Initial::constant},
+                                                                       {"normal", &nn::Initial::normal},
+                                                                       {"uniform", &nn::Initial::uniform}};
             std::vector<nn::InitialOf> all;
             for (const auto& [pattern, how] : rules) {
-                const auto& [kind, size] = how;
-                check(kind == "constant" || kind == "normal" || kind == "uniform",
-                      "initialize: constant, normal or uniform is required, got '{}'", kind);
-                all.push_back({pattern, kind == "constant" ? nn::Initial::constant(size)
-                                        : kind == "normal" ? nn::Initial::normal(size)
-                                                           : nn::Initial::uniform(size)});
+                const auto kind = kinds.find(how.first);
+                check(kind != kinds.end(), "initialize: constant, normal or uniform is required, got '{}'", how.first);
+                all.push_back({pattern, kind->second(how.second)});
             }
             visit(module, [&]<class T>(nn::Module<T>& l) { nn::initialize(l, random, all); });
         },
         "random"_a, "rules"_a,
         "Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*', "
         "('normal', 0.02))].");
-    c.def(
-        "buffers", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.buffers(); }); },
-        "Names that PyTorch's module also has in its state dict.");
+    c.def("buffers", method<AnyModule>([](auto& l) { return l.buffers(); }),
+          "Names that PyTorch's module also has in its state dict.");
     // Methods shared with modules written in Python are in inkling/nn.py.
     using Names = std::vector<std::string>;
     using Self = nb::handle_t<AnyModule>;
@@ -109,7 +102,7 @@ void bind_module(nb::module_& m) {
             throw nb::type_error("a Model is not copied: save_pretrained() and from_pretrained() make another");
         return module.made;
     });
-    c.def("__repr__", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.to_string(); }); });
+    c.def("__repr__", method<AnyModule>([](auto& l) { return l.to_string(); }));
 }
 
 }  // namespace
@@ -119,61 +112,40 @@ void bind_layers(nb::module_& m) {
     bind_module(m);
     const auto random = "random"_a.none() = nb::none();
 
-    auto linear =
+    forward(
         layer<nn::Linear, Generator&, Size, Size, bool>(m, "Linear", "y = x W^T + b, initialized like torch.nn.Linear.",
-                                                        "random"_a, "in_features"_a, "out_features"_a, "bias"_a = true);
-    forward(
-        linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); },
+                                                        "random"_a, "in_features"_a, "out_features"_a, "bias"_a = true),
         "(..., in) -> (..., out)", "x"_a);
-    auto embedding = layer<nn::Embedding, Generator&, Size, Size>(
-        m, "Embedding", "A table of vectors, one for each id.", "random"_a, "count"_a, "width"_a);
+    forward(layer<nn::Embedding, Generator&, Size, Size>(m, "Embedding", "A table of vectors, one for each id.",
+                                                         "random"_a, "count"_a, "width"_a),
+            "ids (...) -> (..., width)", "ids"_a);
+    forward(layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.", "width"_a,
+                                                     "bias"_a = true, "eps"_a = 1e-5),
+            "(..., width) -> (..., width)", "x"_a);
+    forward(layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "width"_a, "eps"_a = 1e-5),
+            "(..., width) -> (..., width)", "x"_a);
     forward(
-        embedding, []<class T>(const nn::Embedding<T>& l, const IdArray& ids) { return l.forward(ids); },
-        "ids (...) -> (..., width)", "ids"_a);
-    auto layer_norm = layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.",
-                                                               "width"_a, "bias"_a = true, "eps"_a = 1e-5);
-    forward(
-        layer_norm, []<class T>(const nn::LayerNorm<T>& l, const Tensor<T>& x) { return l.forward(x); },
-        "(..., width) -> (..., width)", "x"_a);
-    auto rms_norm =
-        layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "width"_a, "eps"_a = 1e-5);
-    forward(
-        rms_norm, []<class T>(const nn::RMSNorm<T>& l, const Tensor<T>& x) { return l.forward(x); },
-        "(..., width) -> (..., width)", "x"_a);
-    auto dropout =
-        layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "probability"_a);
-    forward(
-        dropout, []<class T>(const nn::Dropout<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); }, "",
-        "x"_a, random);
-    auto mlp = layer<nn::MLP, Generator&, Size, Size, double, bool>(
-        m, "MLP", "width -> hidden -> width, with GPT-2's gelu between.", "random"_a, "width"_a, "hidden"_a,
-        "dropout"_a = 0.0, "bias"_a = true);
-    forward(
-        mlp, []<class T>(const nn::MLP<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); },
-        "(..., width) -> (..., width)", "x"_a, random);
-    auto positions = layer<nn::LearnedPositions, Generator&, Size, Size>(
-        m, "LearnedPositions", "A learned vector for each position.", "random"_a, "length"_a, "width"_a);
-    forward(
-        positions,
-        []<class T>(const nn::LearnedPositions<T>& l, const Tensor<T>& x, Size start) { return l.forward(x, start); },
-        "x (..., L, width) + the vectors of positions start .. start + L - 1", "x"_a, "start"_a = 0);
-    m.def(
-        "sinusoidal_positions",
-        [](Size length, Size width, DType dtype) {
-            return with_type(dtype, [&]<class T>() {
-                return AnyTensor(Tensor<T>(ConstArray<T>(nn::sinusoidal_positions<T>(length, width))));
-            });
-        },
-        "length"_a, "width"_a, "dtype"_a = DType::float32,
-        "(length, width): sin(p / 10000^(2i/width)) and cos of the same, side by side.");
+        layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "probability"_a),
+        "", "x"_a, random);
+    forward(layer<nn::MLP, Generator&, Size, Size, double, bool>(
+                m, "MLP", "width -> hidden -> width, with GPT-2's gelu between.", "random"_a, "width"_a, "hidden"_a,
+                "dropout"_a = 0.0, "bias"_a = true),
+            "(..., width) -> (..., width)", "x"_a, random);
+    forward(layer<nn::LearnedPositions, Generator&, Size, Size>(
+                m, "LearnedPositions", "A learned vector for each position.", "random"_a, "length"_a, "width"_a),
+            "x (..., L, width) + the vectors of positions start .. start + L - 1", "x"_a, "start"_a = 0);
+    define(
+        m, "sinusoidal_positions",
+        []<class T>(Size length, Size width, DType) { return nn::sinusoidal_positions<T>(length, width); },
+        "(length, width): sin(p / 10000^(2i/width)) and cos of the same, side by side.", "length"_a, "width"_a,
+        "dtype"_a = DType::float32);
     m.def(
         "checkpoint",
-        [](nb::callable f, const AnyTensor& x) {
-            return visit(x, [&]<class T>(const Tensor<T>& t) {
-                const auto call = [kept = keeper_of(f)](const Tensor<T>& in, Generator*) {
+        [](const nb::callable& f, const AnyTensor& x) {
+            return visit(x, [f = kept_function(f)]<class T>(const Tensor<T>& t) {
+                const auto call = [f](const Tensor<T>& in, Generator*) {
                     const nb::gil_scoped_acquire interpreter;
-                    const nb::object y = nb::handle(static_cast<PyObject*>(kept.get()))(AnyTensor(in));
-                    return returned_tensor("checkpoint", y).as<T>("checkpoint");
+                    return returned_tensor("checkpoint", f(AnyTensor(in))).as<T>("checkpoint");
                 };
                 return AnyTensor(nn::checkpoint<T>(call, t));
             });

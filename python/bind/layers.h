@@ -1,6 +1,6 @@
 // A layer of nn/ as a Python class: its constructor takes a dtype after its arguments.
-//   auto linear = layer<nn::Linear, Generator&, std::size_t, std::size_t, bool>(m, "Linear", doc, "random"_a, ...);
-//   forward(linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); }, doc, "x"_a);
+//   forward(layer<nn::Linear, Generator&, std::size_t, std::size_t, bool>(m, "Linear", doc, "random"_a, ...), doc,
+//   "x"_a);
 #pragma once
 
 #include "python/bind/define.h"
@@ -20,8 +20,8 @@ nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, c
     c.def(
         "__init__",
         [](AnyLayer<Layer>* self, A... arguments, DType dtype) {
-            auto made = AnyLayer<Layer>();
-            with_type(dtype, [&]<class T>() { made.template set<T>(std::make_shared<Layer<T>>(arguments...)); });
+            AnyLayer<Layer> made;
+            with_type(dtype, [&]<class T>() { made.own = std::make_shared<Layer<T>>(arguments...); });
             made.made = nb::make_tuple(nb::type<AnyLayer<Layer>>(), again(arguments)..., dtype);
             new (self) AnyLayer<Layer>(std::move(made));
         },
@@ -29,10 +29,15 @@ nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, c
     return c;
 }
 
+// Defines forward() and the call of a layer: the layer's own forward, or f.
 template <class C, class F, class... Extra>
-void forward(C& c, const F& f, const char* doc, const Extra&... extra) {
+void forward_by(C c, const F& f, const char* doc, const Extra&... extra) {
     define(c, "forward", f, doc, extra...);
     c.attr("__call__") = c.attr("forward");
+}
+template <template <class> class Layer, class... Extra>
+void forward(nb::class_<AnyLayer<Layer>, AnyModule> c, const char* doc, const Extra&... extra) {
+    forward_by(c, Both{&Layer<float>::forward, &Layer<double>::forward}, doc, extra...);
 }
 
 }  // namespace inkling::python

@@ -1,4 +1,5 @@
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/variant.h>
 
 #include <filesystem>
@@ -13,23 +14,16 @@
 #include "models/files/folder.h"
 #include "python/bind/bind.h"
 
-template <>
-struct nanobind::detail::type_caster<inkling::data::SplitStyle> : named_caster<inkling::data::SplitStyle> {};
-template <>
-struct nanobind::detail::type_caster<inkling::data::TokenizerKind> : named_caster<inkling::data::TokenizerKind> {};
-
 namespace inkling::python {
 namespace {
 
 using TokenizerPtr = std::shared_ptr<data::Tokenizer>;
 
-struct PyTokenizer {
-    TokenizerPtr own;
-
-    explicit PyTokenizer(TokenizerPtr tokenizer, bool strict) : own(std::move(tokenizer)) {
-        if (!strict) own->unknown = std::make_shared<data::UnknownCharacters>();
-    }
-};
+// Unknown characters are an error if strict, and otherwise replaced.
+TokenizerPtr with_unknown(TokenizerPtr tokenizer, bool strict) {
+    if (!strict) tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
+    return tokenizer;
+}
 
 // Warns in Python about characters that the vocabulary lacks and that were replaced.
 void warn_of_unknown(data::Tokenizer& tokenizer) {
@@ -45,11 +39,11 @@ struct PyModel : AnyLayer<models::Transformer> {
     std::shared_ptr<const models::InferenceModel> inference;  // from the weights at `version`
     std::uint64_t version = 0;
 
-    models::Transformer<float>& model() const { return static_cast<models::Transformer<float>&>(*single); }
+    models::Transformer<float>& model() const { return static_cast<models::Transformer<float>&>(module<float>()); }
 
     std::shared_ptr<const models::InferenceModel> inference_of(WeightType type) {
         std::uint64_t now = 0;
-        for (const auto& [name, p] : single->parameters()) now += p.value().version();
+        for (const auto& [name, p] : model().parameters()) now += p.value().version();
         if (!inference || inference->type() != type || now != version)
             inference = std::make_shared<const models::InferenceModel>(model(), type), version = now;
         return inference;
@@ -58,50 +52,31 @@ struct PyModel : AnyLayer<models::Transformer> {
 
 // Iterates over the pieces of a text while it is generated.
 struct Writing {
-    std::shared_ptr<const models::InferenceModel> inference;
     TokenizerPtr tokenizer;
     generate::Sequence sequence;
     std::uint64_t seed;
-    bool begun = false;
 
     std::string next() {
         std::string piece;
         {
             const nb::gil_scoped_release others_run;
-            if (!begun) piece = sequence.take();
+            piece = sequence.take();
             while (piece.empty() && !sequence.finished()) piece = sequence.next();
         }
-        begun = true;
-        if (piece.empty() && sequence.finished()) throw nb::stop_iteration();
+        if (piece.empty()) throw nb::stop_iteration();
         return piece;
     }
 };
 
-WeightType weight_type(const std::string& precision) { return named<WeightType>("precision", precision); }
-
-Writing write(PyModel& self, const std::variant<std::string, std::vector<std::int32_t>>& prompt,
-              generate::GenerateOptions options, std::optional<std::uint64_t> seed, const std::string& precision) {
-    options.seed = seed ? *seed : std::random_device()();
-    options.validate();
-    const WeightType type = weight_type(precision);
-    std::optional<generate::Sequence> sequence;
-    {
-        const nb::gil_scoped_release others_run;
-        sequence.emplace(self.inference_of(type), self.tokenizer.get(), options);
-        std::visit([&](const auto& text) { sequence->add(text); }, prompt);
-    }
-    if (self.tokenizer) warn_of_unknown(*self.tokenizer);
-    return {self.inference, self.tokenizer, std::move(*sequence), options.seed};
-}
-
-IdArray batch_of(IdArray ids) { return ids.rank() == 1 ? IdArray(ids.reshaped({1, ids.dim(0)})) : ids; }
+IdArray batch_of(const IdArray& ids) { return ids.rank() == 1 ? IdArray(ids.reshaped({1, ids.dim(0)})) : ids; }
 
 void bind_tokenizer(nb::module_& m) {
-    nb::class_<PyTokenizer> c(m, "Tokenizer", "Text to ids in [0, vocab_size) and back.");
+    using data::Tokenizer;
+    nb::class_<Tokenizer> c(m, "Tokenizer", "Text to ids in [0, vocab_size) and back.");
     c.def_static(
         "from_pretrained",
         [](const std::filesystem::path& path, bool strict) {
-            return PyTokenizer(models::open_tokenizer(path), strict);
+            return with_unknown(models::open_tokenizer(path), strict);
         },
         "path"_a, "strict_vocabulary"_a = false,
         "Opens a tokenizer.json, a folder with one, or a run. With strict_vocabulary, characters outside the "
@@ -110,51 +85,48 @@ void bind_tokenizer(nb::module_& m) {
         "train",
         [](const std::vector<std::string>& texts, const std::string& kind, std::size_t vocab_size,
            data::SplitStyle pre_tokenizer, bool strict) {
-            const nb::gil_scoped_release others_run;
             const std::vector<std::string_view> views(texts.begin(), texts.end());
+            TokenizerPtr trained;
             if (named<data::TokenizerKind>("kind", kind) == data::TokenizerKind::characters)
-                return PyTokenizer(std::make_shared<data::CharTokenizer>(data::CharTokenizer::from_texts(views)),
-                                   strict);
-            return PyTokenizer(
-                std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, {.style = pre_tokenizer})),
-                strict);
+                trained = std::make_shared<data::CharTokenizer>(data::CharTokenizer::from_texts(views));
+            else
+                trained =
+                    std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, {.style = pre_tokenizer}));
+            return with_unknown(trained, strict);
         },
         "texts"_a, "kind"_a = "bpe", "vocab_size"_a = 4096, "pre_tokenizer"_a = data::SplitStyle::gpt2,
-        "strict_vocabulary"_a = false, "Trains a tokenizer on texts; kind: 'bpe' (byte pairs) or 'char'.");
+        "strict_vocabulary"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+        "Trains a tokenizer on texts; kind: 'bpe' (byte pairs) or 'char'.");
     c.def(
         "encode",
-        [](const PyTokenizer& t, const std::string& text) {
+        [](Tokenizer& t, const std::string& text) {
             std::vector<std::int32_t> ids;
             {
                 const nb::gil_scoped_release others_run;
-                ids = t.own->encode(text);
+                ids = t.encode(text);
             }
-            warn_of_unknown(*t.own);
+            warn_of_unknown(t);
             return ids;
         },
         "text"_a, "The ids of a text.");
     c.def(
         "decode",
-        [](const PyTokenizer& t, const IdArray& ids) {
+        [](const Tokenizer& t, const IdArray& ids) {
             const IdArray flat = ids.contiguous();
-            const std::string bytes = t.own->decode(std::span(flat.data(), flat.size()));
+            const std::string bytes = t.decode(std::span(flat.data(), flat.size()));
             return nb::steal<nb::str>(
                 PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
         },
         "ids"_a, "The text of ids; an incomplete character becomes U+FFFD.");
-    c.def(
-        "to_json", [](const PyTokenizer& t) { return t.own->to_json(); }, "The text of tokenizer.json.");
+    c.def("to_json", &Tokenizer::to_json, "The text of tokenizer.json.");
     c.def(
         "save",
-        [](const PyTokenizer& t, const std::filesystem::path& path) {
-            formats::write_file_atomic(path, t.own->to_json());
-        },
+        [](const Tokenizer& t, const std::filesystem::path& path) { formats::write_file_atomic(path, t.to_json()); },
         "path"_a, "Writes tokenizer.json.");
-    c.def_prop_ro("vocab_size", [](const PyTokenizer& t) { return t.own->vocab_size(); });
-    c.def_prop_ro("kind", [](const PyTokenizer& t) { return t.own->kind(); });
-    c.def_prop_ro(
-        "end_of_text", [](const PyTokenizer& t) { return t.own->end_of_text(); }, "The id that ends a text, or None.");
-    c.def("__len__", [](const PyTokenizer& t) { return t.own->vocab_size(); });
+    c.def_prop_ro("vocab_size", &Tokenizer::vocab_size);
+    c.def_prop_ro("kind", &Tokenizer::kind);
+    c.def_prop_ro("end_of_text", &Tokenizer::end_of_text, "The id that ends a text, or None.");
+    c.def("__len__", &Tokenizer::vocab_size);
 }
 
 }  // namespace
@@ -180,29 +152,25 @@ void bind_model(nb::module_& m) {
     c.def_static(
         "from_pretrained",
         [](const std::filesystem::path& path, bool strict) {
-            const nb::gil_scoped_release others_run;
             models::LoadedModel loaded = cli::load_current(path.string());
             PyModel model;
-            model.single = std::move(loaded.model);
-            model.tokenizer = std::move(loaded.tokenizer);
-            if (!strict) model.tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
+            model.own = std::shared_ptr<nn::Module<float>>(std::move(loaded.model));
+            model.tokenizer = with_unknown(std::move(loaded.tokenizer), strict);
             return model;
         },
-        "path"_a, "strict_vocabulary"_a = false,
+        "path"_a, "strict_vocabulary"_a = false, nb::call_guard<nb::gil_scoped_release>(),
         "Opens a Hugging Face model folder, a GGUF file, a PEFT adapter, or a run of `inkling train`.");
     c.def(
         "save_pretrained",
         [](PyModel& self, const std::filesystem::path& folder, const std::string& dtype) {
             const auto type = formats::dtype_named(dtype);
             check(type.has_value(), "save_pretrained: dtype F32, F16 or BF16 is required, got '{}'", dtype);
-            const nb::gil_scoped_release others_run;
             std::filesystem::create_directories(folder);
             models::save_model(folder, self.model(), *self.tokenizer, *type);
         },
-        "folder"_a, "dtype"_a = "F32",
+        "folder"_a, "dtype"_a = "F32", nb::call_guard<nb::gil_scoped_release>(),
         "Writes a model folder that transformers opens, with weights as F32, F16 or BF16.");
-    c.def_prop_ro("tokenizer",
-                  [](const PyModel& self) { return PyTokenizer(self.tokenizer, !self.tokenizer->unknown); });
+    c.def_ro("tokenizer", &PyModel::tokenizer);
     c.def_prop_ro(
         "config",
         [](const PyModel& self) {
@@ -216,35 +184,32 @@ void bind_model(nb::module_& m) {
         "Sizes of the model.");
     c.def(
         "logits",
-        [](PyModel& self, const IdArray& ids) {
-            const nb::gil_scoped_release others_run;
-            return AnyTensor(self.model().forward(batch_of(ids)));
-        },
-        "ids"_a, "ids (B, T), or (T) for one text -> (B, T, V): logits of the token after each.");
+        [](const PyModel& self, const IdArray& ids) { return AnyTensor(self.model().forward(batch_of(ids))); }, "ids"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "ids (B, T), or (T) for one text -> (B, T, V): logits of the token after each.");
     c.def(
         "loss",
-        [](PyModel& self, const IdArray& ids, std::optional<IdArray> targets, Generator* random) {
+        [](const PyModel& self, const IdArray& ids, const IdArray& targets, Generator* random) {
+            const bool given = targets.defined();
             IdArray in = batch_of(ids);
-            check(in.rank() == 2 && (targets || in.dim(1) >= 2),
+            check(in.rank() == 2 && (given || in.dim(1) >= 2),
                   "loss: ids (B, T) are required, of at least 2 tokens "
                   "without targets, got shape {}",
                   in.shape());
-            const IdArray out = targets ? batch_of(*targets) : in.sliced(1, 1, in.dim(1)).clone();
-            if (!targets) in = in.sliced(1, 0, in.dim(1) - 1).clone();
-            const nb::gil_scoped_release others_run;
+            const IdArray out = given ? batch_of(targets) : in.sliced(1, 1, in.dim(1)).clone();
+            if (!given) in = in.sliced(1, 0, in.dim(1) - 1).clone();
             return AnyTensor(self.model().loss(in, out, random));
         },
-        "ids"_a, "targets"_a = nb::none(), "random"_a.none() = nb::none(),
+        "ids"_a, "targets"_a = nb::none(), "random"_a.none() = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
         "Mean nats per token of targets (B, T), which are by default the next token of ids.");
     c.def(
         "attention",
-        [](PyModel& self, const IdArray& ids) {
-            const nb::gil_scoped_release others_run;
+        [](const PyModel& self, const IdArray& ids) {
             std::vector<Tensor<float>> weights;
             static_cast<void>(self.model().hidden(batch_of(ids), {.attention_weights = &weights}));
             return returned(std::move(weights));
         },
-        "ids"_a, "The attention weights (B, H, T, T) of each layer.");
+        "ids"_a, nb::call_guard<nb::gil_scoped_release>(), "The attention weights (B, H, T, T) of each layer.");
     c.def(
         "generate",
         [](PyModel& self, const std::variant<std::string, std::vector<std::int32_t>>& prompt, std::size_t max_tokens,
@@ -257,7 +222,17 @@ void bind_model(nb::module_& m) {
             o.repeat_penalty = repeat_penalty, o.presence_penalty = presence_penalty;
             o.frequency_penalty = frequency_penalty, o.stop = std::move(stop), o.sample = sample;
             o.context_shift = context_shift, o.special_tokens = special_tokens;
-            return write(self, prompt, std::move(o), seed, precision);
+            o.seed = seed ? *seed : std::random_device()();
+            o.validate();
+            const WeightType type = named<WeightType>("precision", precision);
+            std::optional<generate::Sequence> sequence;
+            {
+                const nb::gil_scoped_release others_run;
+                sequence.emplace(self.inference_of(type), self.tokenizer.get(), o);
+                std::visit([&](const auto& text) { sequence->add(text); }, prompt);
+            }
+            warn_of_unknown(*self.tokenizer);
+            return Writing{self.tokenizer, std::move(*sequence), o.seed};
         },
         "prompt"_a = "", "max_tokens"_a = 200, "temperature"_a = 0.8, "top_k"_a = 0, "top_p"_a = 1.0, "min_p"_a = 0.0,
         "repeat_penalty"_a = 1.0, "presence_penalty"_a = 0.0, "frequency_penalty"_a = 0.0,

@@ -76,14 +76,12 @@ void bind_operators(nb::class_<AnyTensor>& c) {
     define_operator(c, "__matmul__", "__rmatmul__",
                     of_tensors([](const auto& a, const auto& b) { return matmul(a, b); }));
     // y += x is y = y + x, except for a leaf, which would not change.
-    for (const char* const name : {"__iadd__", "__isub__", "__imul__", "__itruediv__"}) {
-        const std::string plain = std::string("__") + (name + 3);
-        const nb::object op = c.attr(plain.c_str());
-        const std::string sign = plain == "__add__"   ? "+="
-                                 : plain == "__sub__" ? "-="
-                                 : plain == "__mul__" ? "*="
-                                                      : "/=";
-        c.def(name, [op, sign](const nb::object& self, const nb::object& other) {
+    const std::pair<const char*, const char*> in_place[] = {
+        {"__add__", "+="}, {"__sub__", "-="}, {"__mul__", "*="}, {"__truediv__", "/="}};
+    for (const auto& [plain, sign] : in_place) {
+        const std::string name = std::string("__i") + (plain + 2);
+        c.def(name.c_str(), [op = nb::object(c.attr(plain)), sign = sign](const nb::object& self,
+                                                                          const nb::object& other) {
             visit(nb::cast<const AnyTensor&>(self), [&](const auto& x) {
                 check(
                     !x.node() || !x.node()->is_leaf(),

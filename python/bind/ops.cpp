@@ -3,11 +3,6 @@
 #include "python/bind/places.h"
 
 namespace inkling::python {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     Places op{m, c};
@@ -45,7 +40,8 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("trunc", BOTH(trunc), "x rounded toward 0; the gradient is 0.");
     op("round", BOTH(round), "x rounded, halves to the even number; the gradient is 0.");
     op("sign", BOTH(sign), "-1, 0 or 1; the gradient is 0.");
-    op("clamp", BOTH(clamp), "x, but at least lowest and at most highest.", "lowest"_a, "highest"_a = kInfinity);
+    op("clamp", BOTH(clamp), "x, but at least lowest and at most highest.", "lowest"_a,
+       "highest"_a = std::numeric_limits<double>::infinity());
     op("affine", BOTH(affine), "factor x + offset", "factor"_a, "offset"_a);
     op("scale", BOTH(scale), "factor x", "factor"_a);
     const auto two = [&](const char* name, const auto& f, const char* doc) { define(m, name, f, doc, "a"_a, "b"_a); };
@@ -69,8 +65,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     number("fmod", [](const auto& a, const auto& b) { return fmod(a, b); });
     two("matmul", BOTH(matmul),
         "a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast. A vector (K) is a row as a, a "
-        "column "
-        "as b.");
+        "column as b.");
     op(
         "pow", []<class T>(const Tensor<T>& x, double exponent) { return pow(x, exponent); }, "x^exponent",
         "exponent"_a);
@@ -103,25 +98,14 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "true. none: the result for a row without allowed elements, 'error', 'uniform' or 'zero'.",
         "allowed"_a, "none"_a = Masked::error);
     op("log_softmax", BOTH(log_softmax), "x_i - ln sum_j e^x_j along an axis.", "axis"_a = -1);
-    op(
-        "layer_norm",
-        []<class T>(const Tensor<T>& x, const Maybe<T>& gain, const Maybe<T>& bias, double eps) {
-            return layer_norm(x, gain.tensor, bias.tensor, eps);
-        },
-        "(x - mean) / sqrt(variance + eps) gain + bias over the last axis; gain and bias (C) or None.",
-        "gain"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5);
-    op(
-        "rms_norm",
-        []<class T>(const Tensor<T>& x, const Maybe<T>& gain, double eps) { return rms_norm(x, gain.tensor, eps); },
-        "x / sqrt(mean(x^2) + eps) gain over the last axis; gain (C) or None.", "gain"_a = nb::none(), "eps"_a = 1e-5);
+    op("layer_norm", BOTH(layer_norm),
+       "(x - mean) / sqrt(variance + eps) gain + bias over the last axis; gain and bias (C) or None.",
+       "gain"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5);
+    op("rms_norm", BOTH(rms_norm), "x / sqrt(mean(x^2) + eps) gain over the last axis; gain (C) or None.",
+       "gain"_a = nb::none(), "eps"_a = 1e-5);
 
-    op(
-        "linear",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& weight, const Maybe<T>& bias) {
-            return linear(x, weight, bias.tensor);
-        },
-        "x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).", "weight"_a,
-        "bias"_a = nb::none());
+    op("linear", BOTH(linear), "x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).",
+       "weight"_a, "bias"_a = nb::none());
     define(m, "add_low_rank", BOTH(add_low_rank),
            "y + scale x A^T B^T: y (..., out), x (..., in), a (r, in), b (out, r).", "y"_a, "x"_a, "a"_a, "b"_a,
            "scale"_a);
@@ -144,11 +128,11 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     // Losses; logits (..., V), targets (...).
     op(
         "cross_entropy",
-        []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
+        []<class T>(const Tensor<T>& x, const IdArray& targets, const std::vector<double>& weight, std::int32_t ignore,
                     Reduction reduction, double smoothing) {
             if (weight.empty() && reduction == Reduction::mean && smoothing == 0)
                 return cross_entropy(x, targets, ignore);
-            return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction, smoothing});
+            return cross_entropy(x, targets, CrossEntropyOptions{weight, ignore, reduction, smoothing});
         },
         "-ln softmax(x)[target] in nats, for logits x (..., V) and targets (...). reduction: 'mean' over the targets "
         "that are not `ignore`, 'sum', or 'none' for one loss per row. weight: one per class.",
@@ -156,17 +140,17 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "label_smoothing"_a = 0.0);
     op(
         "cross_entropy",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& targets, std::vector<double> weight, Reduction reduction,
-                    double smoothing) {
-            return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), kIgnore, reduction, smoothing});
+        []<class T>(const Tensor<T>& x, const Tensor<T>& targets, const std::vector<double>& weight,
+                    Reduction reduction, double smoothing) {
+            return cross_entropy(x, targets, CrossEntropyOptions{weight, kIgnore, reduction, smoothing});
         },
         "cross_entropy with a tensor of probabilities (..., V) as targets.", "targets"_a,
         "weight"_a = std::vector<double>(), "reduction"_a = Reduction::mean, "label_smoothing"_a = 0.0);
     op(
         "nll_loss",
-        []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
+        []<class T>(const Tensor<T>& x, const IdArray& targets, const std::vector<double>& weight, std::int32_t ignore,
                     Reduction reduction) {
-            return nll_loss(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction});
+            return nll_loss(x, targets, CrossEntropyOptions{weight, ignore, reduction});
         },
         "cross_entropy for log-probabilities x (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
         "ignore"_a = kIgnore, "reduction"_a = Reduction::mean);
@@ -184,11 +168,10 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     define(
         m, "attention",
         []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, double scale, bool causal,
-                    std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::vector<double> alibi,
-                    Masked masked, std::optional<IdArray> begins, std::size_t window) {
+                    const MaskArray& mask, double dropout_p, const RandomKey& key, const std::vector<double>& alibi,
+                    Masked masked, const IdArray& begins, std::size_t window) {
             return attention(q, k, v,
-                             AttentionOptions{scale, causal, mask.value_or(MaskArray()), dropout_p, key,
-                                              std::move(alibi), masked, begins.value_or(IdArray()), window});
+                             AttentionOptions{scale, causal, mask, dropout_p, key, alibi, masked, begins, window});
         },
         "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / "
         "K query heads share a key head. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per head; "
@@ -197,19 +180,15 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
         "begins"_a = nb::none(), "window"_a = 0);
-    op(
-        "token_shift",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& w, std::optional<IdArray> positions) {
-            return token_shift(x, w, positions.value_or(IdArray()));
-        },
-        "x_t + w x_(t-1) of x (..., L, C) with w (C); nothing is before the first row, nor before position 0 of "
-        "positions (..., L).",
-        "w"_a, "positions"_a = nb::none());
+    op("token_shift", BOTH(token_shift),
+       "x_t + w x_(t-1) of x (..., L, C) with w (C); nothing is before the first row, nor before position 0 of "
+       "positions (..., L).",
+       "w"_a, "positions"_a = nb::none());
     op(
         "rotary",
         []<class T>(const Tensor<T>& x, double base, RotaryPairs pairs, bool clockwise, std::size_t start,
-                    std::optional<IdArray> positions) {
-            return rotary(x, RotaryOptions{base, pairs, clockwise, start, positions.value_or(IdArray())});
+                    const IdArray& positions) {
+            return rotary(x, RotaryOptions{base, pairs, clockwise, start, positions});
         },
         "x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).", "base"_a = 10000.0,
         "pairs"_a = RotaryPairs::halves, "clockwise"_a = false, "start"_a = 0, "positions"_a = nb::none());
@@ -239,7 +218,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "Splits an axis into `parts` pieces of equal size.", "parts"_a, "axis"_a = 0);
     op(
         "split",
-        []<class T>(const Tensor<T>& x, std::vector<std::size_t> sizes, std::ptrdiff_t axis) {
+        []<class T>(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {
             return split(x, sizes, axis);
         },
         "Splits an axis into pieces of these sizes.", "sizes"_a, "axis"_a = 0);

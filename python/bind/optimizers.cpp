@@ -11,11 +11,6 @@
 #include "train/optimizers/sgd.h"
 #include "train/schedule.h"
 
-template <>
-struct nanobind::detail::type_caster<inkling::train::ScheduleKind> : named_caster<inkling::train::ScheduleKind> {};
-template <>
-struct nanobind::detail::type_caster<inkling::train::MuonScale> : named_caster<inkling::train::MuonScale> {};
-
 namespace inkling::python {
 namespace {
 
@@ -30,9 +25,8 @@ bool has_gradient(const AnyTensor& x) {
 struct AnyOptimizer {
     virtual ~AnyOptimizer() = default;
     virtual void step(const Parameters& parameters, double learning_rate) = 0;  // as many as it was made for
-    virtual std::uint64_t& updates() = 0;
-    virtual std::vector<std::uint64_t>& missed() = 0;  // see train/optimizers/optimizer.h
-    virtual nb::dict state() = 0;                      // copies, by parameter number and state name
+    // "updates", "missed" (train/optimizers/optimizer.h), and copies of the arrays by parameter number and state name.
+    virtual nb::dict state() = 0;
     virtual void set_state(const nb::dict& state) = 0;
 };
 
@@ -48,18 +42,18 @@ class OptimizerOver : public AnyOptimizer {
                   p.node() ? p.node()->op : "");
             // as in PyTorch, weight decay applies to all: a vector is a matrix with one row, which Muon does not update
             const Shape shape = p.rank() < 2 ? Shape{1, p.size()} : p.shape();
-            copies_.module.all.emplace_back(Array<T>(shape, T{0}), true);
-            copies_.module.roles.push_back(p.rank() == 2 ? nn::Role::matrix : nn::Role::vector);
+            copies_.all.emplace_back(Array<T>(shape, T{0}), true);
+            copies_.roles.push_back(p.rank() == 2 ? nn::Role::matrix : nn::Role::vector);
         }
-        copies_.flat = nn::FlatParameters<T>(copies_.module);
-        optimizer_ = make(copies_.flat);
+        flat_ = nn::FlatParameters<T>(copies_);
+        optimizer_ = make(flat_);
     }
 
     void step(const Parameters& parameters, double learning_rate) override {
         const std::lock_guard one_at_a_time(stepping_);
         check(parameters.size() == shapes_.size(), "step: the group was made for {} parameters, got {}", shapes_.size(),
               parameters.size());
-        Array<T>& values = copies_.flat.values();
+        Array<T>& values = flat_.values();
         each([&](std::size_t i, const Shape& shape, const Entry& entry) {
             const Tensor<T>& p = parameters[i].as<T>("step");
             check(p.shape() == shape, "step: parameter {} was made with shape {}, got {}", i, shape, p.shape());
@@ -79,11 +73,9 @@ class OptimizerOver : public AnyOptimizer {
         });
     }
 
-    std::uint64_t& updates() override { return optimizer_->updates; }
-    std::vector<std::uint64_t>& missed() override { return optimizer_->missed; }
-
     nb::dict state() override {
         nb::dict all;
+        all["updates"] = optimizer_->updates, all["missed"] = optimizer_->missed;
         each_state([&](const std::string& name, const Shape& shape, T* values) {
             Array<T> copy(shape);
             std::copy_n(values, copy.size(), copy.data());
@@ -92,9 +84,12 @@ class OptimizerOver : public AnyOptimizer {
         return all;
     }
     void set_state(const nb::dict& state) override {
+        const auto missed = nb::cast<std::vector<std::uint64_t>>(state["missed"]);
+        check(missed.size() == shapes_.size(), "load_state_dict: {} counts of missed updates for {} parameters",
+              missed.size(), shapes_.size());
+        const auto updates = nb::cast<std::uint64_t>(state["updates"]);
         std::vector<std::pair<Array<T>, T*>> checked;
         each_state([&](const std::string& name, const Shape& shape, T* values) {
-            check(state.contains(name.c_str()), "load_state_dict: {} is missing", name);
             const AnyTensor given = tensor_over(state[name.c_str()], kDType<T>, false);
             const Array<T> dense = given.as<T>("load_state_dict").value().clone();
             check(dense.shape() == shape, "load_state_dict: {} has shape {}, the parameter {}", name, dense.shape(),
@@ -102,6 +97,7 @@ class OptimizerOver : public AnyOptimizer {
             checked.emplace_back(dense, values);
         });
         for (const auto& [from, to] : checked) std::copy_n(from.data(), from.size(), to);
+        optimizer_->updates = updates, optimizer_->missed = missed;
     }
 
   private:
@@ -119,7 +115,7 @@ class OptimizerOver : public AnyOptimizer {
     }
     template <class F>
     void each(const F& f) {
-        for (std::size_t i = 0; i < shapes_.size(); ++i) f(i, shapes_[i], copies_.flat.entries()[i]);
+        for (std::size_t i = 0; i < shapes_.size(); ++i) f(i, shapes_[i], flat_.entries()[i]);
     }
     template <class F>
     void each_state(const F& f) {
@@ -129,10 +125,8 @@ class OptimizerOver : public AnyOptimizer {
     }
 
     std::vector<Shape> shapes_;  // of the parameters
-    struct {
-        List module;
-        nn::FlatParameters<T> flat;
-    } copies_;
+    List copies_;
+    nn::FlatParameters<T> flat_;
     std::mutex stepping_;
     std::unique_ptr<train::Optimizer<T>> optimizer_;
 };
@@ -147,7 +141,6 @@ std::unique_ptr<AnyOptimizer> optimizer_over(const Parameters& parameters, const
 }
 
 double clip_grad_norm(Parameters parameters, double max_norm) {
-    const nb::gil_scoped_release others_run;
     std::erase_if(parameters, [](const AnyTensor& p) { return !has_gradient(p); });
     double squares = 0;
     for (const AnyTensor& p : parameters) {
@@ -170,16 +163,6 @@ double clip_grad_norm(Parameters parameters, double max_norm) {
 void bind_optimizers(nb::module_& m) {
     nb::class_<AnyOptimizer>(m, "Group", "An optimizer of one group of parameters.")
         .def("step", &AnyOptimizer::step, "params"_a, "learning_rate"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def_prop_rw(
-            "updates", [](AnyOptimizer& o) { return o.updates(); },
-            [](AnyOptimizer& o, std::uint64_t n) { o.updates() = n; })
-        .def_prop_rw(
-            "missed", [](AnyOptimizer& o) { return o.missed(); },
-            [](AnyOptimizer& o, const std::vector<std::uint64_t>& n) {
-                check(n.size() == o.missed().size(), "load_state_dict: {} counts of missed updates for {} parameters",
-                      n.size(), o.missed().size());
-                o.missed() = n;
-            })
         .def("state", &AnyOptimizer::state)
         .def("set_state", &AnyOptimizer::set_state, "state"_a);
     m.def(
@@ -201,15 +184,12 @@ void bind_optimizers(nb::module_& m) {
            double weight_decay, std::pair<double, double> betas, double eps, double adamw_rate) {
             const train::RoleRates rates{adamw_rate, adamw_rate, adamw_rate, adamw_rate};
             return optimizer_over<train::Muon>(
-                params, train::MuonOptions{momentum,
-                                           nesterov,
-                                           ns_steps,
-                                           train::NewtonSchulz::original,
-                                           scale,
-                                           false,
-                                           weight_decay,
-                                           false,
-                                           {betas.first, betas.second, eps, weight_decay, false, rates}});
+                params, train::MuonOptions{.momentum = momentum,
+                                           .nesterov = nesterov,
+                                           .ns_steps = ns_steps,
+                                           .scale = scale,
+                                           .weight_decay = weight_decay,
+                                           .adamw = {betas.first, betas.second, eps, weight_decay, false, rates}});
         },
         "params"_a, "momentum"_a, "nesterov"_a, "ns_steps"_a, "scale"_a, "weight_decay"_a, "betas"_a, "eps"_a,
         "adamw_rate"_a);
@@ -219,7 +199,7 @@ void bind_optimizers(nb::module_& m) {
             return visit(x, [](auto& t) { return reinterpret_cast<std::uintptr_t>(t.node().get()); });
         },
         "x"_a, "The same number for two tensors that are one parameter.");
-    m.def("clip_grad_norm", &clip_grad_norm, "params"_a, "max_norm"_a);
+    m.def("clip_grad_norm", &clip_grad_norm, "params"_a, "max_norm"_a, nb::call_guard<nb::gil_scoped_release>());
     nb::class_<train::Schedule>(m, "Schedule",
                                 "The learning rate of each step: from 0 to peak in `warmup` steps, then to floor at "
                                 "`steps`. kind: 'cosine', 'linear', 'wsd' (stable, then down) or 'constant'.")

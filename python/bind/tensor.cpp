@@ -8,6 +8,11 @@
 namespace inkling::python {
 namespace {
 
+// The value as a read-only NumPy array.
+NumpyArray value_of(const AnyTensor& x) {
+    return visit(x, [](auto& t) { return numpy_view(t.value()); });
+}
+
 // Defines comparisons such as x < y, elementwise, as a NumPy array of bool; y is a tensor, a number or an array.
 void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
     const std::string op = name;
@@ -15,27 +20,16 @@ void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
         name,
         [op](const AnyTensor& x, const nb::object& y) -> nb::object {
             if (y.is_none() || nb::isinstance<nb::str>(y)) return nb::borrow(Py_NotImplemented);
-            const auto value = [](const AnyTensor& t) {
-                return visit(t, [](auto& typed) -> nb::object { return numpy_view(typed.value()); });
-            };
-            const nb::object other = nb::isinstance<AnyTensor>(y) ? value(nb::cast<const AnyTensor&>(y)) : y;
-            return value(x).attr(op.c_str())(other);
+            const nb::object other = nb::isinstance<AnyTensor>(y) ? value_of(nb::cast<const AnyTensor&>(y)) : y;
+            return value_of(x).attr(op.c_str())(other);
         },
         nb::is_operator());
 }
 
 // Throws for a tensor that would silently lose its graph.
 void refuse_graph(const AnyTensor& x, const char* what) {
-    if (visit(x, [](auto& t) { return t.requires_grad(); }))
-        throw nb::type_error(
-            fmt::format("{} graph of a tensor that requires a gradient: pass x.detach()", what).c_str());
-}
-
-template <class T>
-std::string text_of(const Tensor<T>& x) {
-    std::ostringstream text;
-    text << x;
-    return text.str();
+    if (requires_grad(x))
+        throw_as(nb::type_error, "{} graph of a tensor that requires a gradient: pass x.detach()", what);
 }
 
 }  // namespace
@@ -56,12 +50,12 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "become float32.");
     bind_creation(c);
 
-    c.def_prop_ro("shape", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.shape(); }); });
+    c.def_prop_ro("shape", method<AnyTensor>([](auto& t) { return t.shape(); }));
     c.def_prop_ro("dtype", &AnyTensor::dtype, "'float32' or 'float64'");
-    c.def_prop_ro("ndim", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.rank(); }); });
-    c.def_prop_ro("size", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.size(); }); });
+    c.def_prop_ro("ndim", method<AnyTensor>([](auto& t) { return t.rank(); }));
+    c.def_prop_ro("size", method<AnyTensor>([](auto& t) { return t.size(); }));
     c.def_prop_rw(
-        "requires_grad", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.requires_grad(); }); },
+        "requires_grad", &requires_grad,
         [](AnyTensor& x, bool on) {
             std::visit(
                 [on]<class T>(Tensor<T>& t) {
@@ -88,29 +82,23 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
             return visit(x, [&](auto& t) { return numpy_view(t.value(), true).attr("__dlpack__")(**how); });
         },
         "Shares the memory: torch.from_dlpack(x).");
-    c.def("__len__", [](const AnyTensor& x) {
-        return visit(x, [](auto& t) {
-            if (t.rank() == 0) throw nb::type_error("len() of a tensor without axes");
-            return t.dim(0);
-        });
-    });
-    c.def(
-        "item", [](const AnyTensor& x) { return visit(x, [](auto& t) { return static_cast<double>(t.item()); }); },
-        "The only element; more elements are an error.");
-    c.def("__float__",
-          [](const AnyTensor& x) { return visit(x, [](auto& t) { return static_cast<double>(t.item()); }); });
+    c.def("__len__", method<AnyTensor>([](auto& t) {
+              if (t.rank() == 0) throw nb::type_error("len() of a tensor without axes");
+              return t.dim(0);
+          }));
+    const auto item = method<AnyTensor>([](auto& t) { return static_cast<double>(t.item()); });
+    c.def("item", item, "The only element; more elements are an error.");
+    c.def("__float__", item);
     c.def("__int__", [](const nb::object& x) { return nb::int_(nb::float_(x)); });
     c.def("__format__", [](const nb::object& x, const nb::str& format) {  // f"{loss:.3f}"
         return nb::len(format) == 0 ? nb::str(x) : nb::str(nb::float_(x).attr("__format__")(format));
     });
-    c.def(
-        "numpy", [](const AnyTensor& x) { return visit(x, [](auto& t) { return numpy_view(t.value()); }); },
-        "The value as a read-only NumPy array that shares its memory.");
+    c.def("numpy", &value_of, "The value as a read-only NumPy array that shares its memory.");
     c.def(
         "__array__",
         [](const AnyTensor& x, nb::object dtype, nb::object copy) -> NumpyArray {
             refuse_graph(x, "NumPy would drop the");
-            nb::object view = visit(x, [](auto& t) -> nb::object { return numpy_view(t.value()); });
+            nb::object view = value_of(x);
             if (!dtype.is_none()) view = view.attr("astype")(dtype, nb::arg("copy") = false);
             if (!copy.is_none() && nb::cast<bool>(copy)) view = view.attr("copy")();
             return nb::borrow<NumpyArray>(view);
@@ -148,36 +136,26 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         },
         "The gradient, summed over every backward() since zero_grad(), as a NumPy array; None if no backward() reached "
         "the tensor. Leaves and tensors with retain_grad() have it.");
-    c.def("zero_grad", [](AnyTensor x) {
-        const nb::gil_scoped_release others_run;
-        std::visit([](auto& t) { t.zero_grad(); }, x.tensor);
-    });
-    c.def(
-        "backward",
-        [](AnyTensor x, std::optional<AnyTensor> dy, bool keep_graph) {  // copies: threads may assign to x
-            const nb::gil_scoped_release others_run;
-            visit(x, [&]<class T>(const Tensor<T>& t) {
-                t.backward(dy ? dy->template as<T>("backward").value() : ConstArray<T>(),
-                           keep_graph ? Graph::keep : Graph::release);
-            });
+    define(
+        c, "zero_grad", []<class T>(Tensor<T> x) { x.zero_grad(); }, "");
+    define(
+        c, "backward",
+        []<class T>(const Tensor<T>& x, const Tensor<T>& dy, bool keep_graph) {
+            x.backward(dy.defined() ? dy.value() : ConstArray<T>(), keep_graph ? Graph::keep : Graph::release);
         },
-        "dy"_a = nb::none(), "keep_graph"_a = false,
-        "Adds d self / d leaf, times dy of self's shape, to every leaf's grad.");
-    c.def(
-        "retain_grad",
-        [](AnyTensor x) {
-            const nb::gil_scoped_release others_run;
-            visit(x, [](auto& t) { t.retain_grad(); });
-        },
+        "Adds d self / d leaf, times dy of self's shape, to every leaf's grad.", "dy"_a = nb::none(),
+        "keep_graph"_a = false);
+    define(
+        c, "retain_grad", []<class T>(const Tensor<T>& x) { x.retain_grad(); },
         "Keeps the gradient of an intermediate tensor in grad.");
     c.def(
         "on_grad",
         [](AnyTensor x, nb::callable f) {
-            visit(x, [kept = keeper_of(f)]<class T>(const Tensor<T>& t) {
+            visit(x, [f = kept_function(std::move(f))]<class T>(const Tensor<T>& t) {
                 const nb::gil_scoped_release others_run;
-                t.on_grad([kept](Array<T>& dy) {
+                t.on_grad([f](Array<T>& dy) {
                     const nb::gil_scoped_acquire interpreter;
-                    const nb::object changed = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy, true));
+                    const nb::object changed = f(numpy_view<T>(dy, true));
                     if (!changed.is_none())
                         dy = tensor_over(changed, kDType<T>, false).template as<T>("on_grad").value().clone();
                 });
@@ -186,9 +164,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "f"_a,
         "Calls f(dy) once in each backward, with the whole gradient as a NumPy array. f may write to dy or return "
         "another gradient, which backward then uses.");
-    c.def(
-        "detach", [](const AnyTensor& x) { return visit(x, [](auto& t) { return AnyTensor(t.detach()); }); },
-        "The same value, cut from the graph.");
+    c.def("detach", method<AnyTensor>([](auto& t) { return AnyTensor(t.detach()); }),
+          "The same value, cut from the graph.");
     c.def(
         "astype",
         [](const AnyTensor& x, DType dtype) {
@@ -206,36 +183,31 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         },
         "key"_a.none());
     const auto set_item = [](const nb::object& self, const nb::object& key, const nb::object& values) {
-        const auto refuse = [](const AnyTensor& x, const char* instead) {
-            if (visit(x, [](auto& t) { return t.requires_grad(); }))
-                throw nb::type_error(fmt::format("x[...] = v records no graph: {}", instead).c_str());
-        };
-        refuse(nb::cast<const AnyTensor&>(self), "write x.data[...] = v for the elements of a parameter");
-        if (nb::isinstance<AnyTensor>(values))
-            refuse(nb::cast<const AnyTensor&>(values), "pass v.detach(), or use where() or scatter()");
+        if (requires_grad(nb::cast<const AnyTensor&>(self)))
+            throw nb::type_error("x[...] = v records no graph: write x.data[...] = v for the elements of a parameter");
+        if (nb::isinstance<AnyTensor>(values) && requires_grad(nb::cast<const AnyTensor&>(values)))
+            throw nb::type_error("x[...] = v records no graph: pass v.detach(), or use where() or scatter()");
         self.attr("data")[key] = values;
     };
     c.def("__setitem__", set_item, "key"_a.none(), "values"_a);
     for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) define_comparison(c, name);
-    c.def("__bool__", [](const AnyTensor& x) {
-        return visit(x, [](auto& t) {
-            if (t.size() != 1)
-                throw nb::value_error(
-                    "the truth of several elements is ambiguous: compare them, and use .any() or .all()");
-            return t.item() != 0;
-        });
-    });
-    c.def_prop_ro(
-        "T",
-        [](const AnyTensor& x) {
-            return visit(x, [](auto& t) {
-                Shape axes(t.rank());
-                for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
-                return AnyTensor(permute(t, axes));
-            });
-        },
-        "The axes in reverse order.");
-    c.def("__repr__", [](const AnyTensor& x) { return visit(x, [](auto& t) { return text_of(t); }); });
+    c.def("__bool__", method<AnyTensor>([](auto& t) {
+              if (t.size() != 1)
+                  throw nb::value_error(
+                      "the truth of several elements is ambiguous: compare them, and use .any() or .all()");
+              return t.item() != 0;
+          }));
+    c.def_prop_ro("T", method<AnyTensor>([](auto& t) {
+                      Shape axes(t.rank());
+                      for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
+                      return AnyTensor(permute(t, axes));
+                  }),
+                  "The axes in reverse order.");
+    c.def("__repr__", method<AnyTensor>([](auto& t) {
+              std::ostringstream text;
+              text << t;
+              return text.str();
+          }));
 
     return c;
 }

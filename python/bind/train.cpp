@@ -37,7 +37,7 @@ class Caller : public train::Callback {
             const nb::object answer = callback_(dict_of(loop.metrics()));
             stop_ = stop_ || answer.is(nb::handle(Py_True));
         } catch (...) {
-            failed();
+            stop_by(std::current_exception());
         }
     }
     void stopped(train::TrainingLoop& loop) override {
@@ -51,13 +51,7 @@ class Caller : public train::Callback {
         if (!stop_ && now - looked_ > kEvery) {
             looked_ = now;
             const nb::gil_scoped_acquire interpreter;
-            if (PyErr_CheckSignals() < 0) {
-                try {
-                    throw nb::python_error();
-                } catch (...) {
-                    failed();
-                }
-            }
+            if (PyErr_CheckSignals() < 0) stop_by(std::make_exception_ptr(nb::python_error()));
         }
         return stop_;
     }
@@ -67,8 +61,8 @@ class Caller : public train::Callback {
     std::exception_ptr error;
 
   private:
-    void failed() {
-        error = std::current_exception();
+    void stop_by(std::exception_ptr exception) {
+        error = std::move(exception);
         stop_ = true;
     }
 

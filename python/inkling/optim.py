@@ -72,7 +72,6 @@ class Optimizer:
                 old, self._groups[i] = own, self._made(group)
                 own = self._groups[i][0]
                 own.set_state(old.state())
-                own.updates, own.missed = old.updates, old.missed
             own.step(group["params"], factor * group["lr"])
 
     def zero_grad(self) -> None:
@@ -84,8 +83,7 @@ class Optimizer:
         """The optimizer's state between steps: arrays, numbers and options."""
         state: dict[str, Any] = {}
         for i, (group, (own, _)) in enumerate(zip(self.param_groups, self._groups)):
-            whole = {"lr": group["lr"], **_options(group), "updates": own.updates, "missed": own.missed, **own.state()}
-            state |= {f"{i}.{name}": value for name, value in whole.items()}
+            state |= {f"{i}.{name}": value for name, value in {"lr": group["lr"], **_options(group), **own.state()}.items()}
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -103,7 +101,6 @@ class Optimizer:
             group = {name: part.get(name, value) for name, value in group.items()}
             made, options = self._made(group)
             made.set_state(part)
-            made.updates, made.missed = part["updates"], part["missed"]
             loaded.append((group, (made, options)))
         for i, (group, made) in enumerate(loaded):
             self.param_groups[i].update(group)
