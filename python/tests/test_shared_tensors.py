@@ -5,7 +5,6 @@ import threading
 import inkling
 import numpy as np
 import pytest
-from inkling import nn
 
 ONCE = np.array([4, 32, 108], np.float32)  # d sum(w^4) / dw at 1, 2, 3
 
@@ -98,46 +97,10 @@ def test_hook_that_runs_backward_through_its_own_leaf():
 
 
 @pytest.mark.parametrize("instead", [0, 10**9])
-def test_ids_that_change_before_backward(instead):
-    targets = np.array([1, 3, 2], np.int32)
-
-    def gradient(f, write):
-        w = inkling.Tensor(np.arange(20, dtype=np.float32).reshape(5, 4) / 7, requires_grad=True)
-        ids = targets.copy()
-        y = f(ids, w)
-        if write:
-            ids[:] = instead
-        y.backward(inkling.Tensor(np.ones(y.shape, np.float32)))
-        return w.grad.copy()
-
-    part = slice(0, 3)
-    positions = lambda ids: ids[None, :]
-    ops = {
-        "embedding": lambda ids, w: inkling.embedding(ids, w),
-        "cross_entropy": lambda ids, w: inkling.cross_entropy(w[part], ids),
-        "linear_cross_entropy": lambda ids, w: inkling.linear_cross_entropy(w[part], w, ids),
-        "index_select": lambda ids, w: inkling.index_select(w, 0, ids),
-        "gather": lambda ids, w: inkling.gather(w, 1, ids[:, None]),
-        "token_shift": lambda ids, w: inkling.token_shift(w[part].reshape((1, 3, 4)), w[3], positions(ids)),
-        "rotary": lambda ids, w: inkling.rotary(w[part].reshape((1, 3, 4)), positions=positions(ids)),
-    }
-    for name, f in ops.items():
-        assert (gradient(f, True) == gradient(f, False)).all(), name
-    for name, f in {
-        "where": lambda mask, x: inkling.where(mask, x, x * x),
-        "masked_fill": lambda mask, x: inkling.masked_fill(x, mask, 2.0),
-    }.items():
-        found = []
-        for write in (False, True):
-            x, mask = inkling.Tensor([1.0, 2.0, 3.0], requires_grad=True), np.array([True, False, True])
-            y = f(mask, x)
-            if write:
-                mask[:] = False
-            y.sum().backward()
-            found.append(x.grad.copy())
-        assert (found[0] == found[1]).all(), name
-    layer = nn.Embedding(inkling.Generator(1), 5, 4)
-    ids = targets.copy()
-    y = layer(ids)
-    ids[:] = instead
-    y.sum().backward()
+def test_arrays_that_change_before_backward(instead):
+    w = inkling.Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True)
+    ids, mask = np.array([2, 0, 2], np.int32), np.array([[True], [False], [True]])  # ops share their memory
+    y = inkling.where(mask, inkling.embedding(ids, w), w * w).sum()
+    ids[:], mask[:] = instead, False
+    y.backward()
+    assert np.array_equal(w.grad, [[0, 0], [6, 8], [2, 2]])
