@@ -7,6 +7,7 @@
 # Nor may too many come before the first new checkpoint: while lives end without a new checkpoint, which happens if the
 # program starts slowly, the next lives may last longer.
 set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
 program=$(realpath "$1")
 kills=${2:-20}
 kind=${3:-model}
@@ -14,12 +15,8 @@ RANDOM=${SEED:-1}
 folder=$(mktemp -d)
 life=
 trap '[ -z "$life" ] || kill -9 "$life" 2>/dev/null || true; rm -rf "$folder"' EXIT
-fail() {
-    echo "kill_and_resume: $*" >&2
-    exit 1
-}
 
-"$(dirname "$0")/some_text.sh" 300 >"$folder/text.txt"
+"$root/tests/some_text.sh" 300 >"$folder/text.txt"
 shape=(--n-layer 2 --n-head 2 --n-embd 32 --block-size 32)
 weights=model.safetensors
 if [ "$kind" = adapter ]; then

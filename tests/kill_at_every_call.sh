@@ -5,19 +5,16 @@
 # Kills at each call, or at every EVERY-th call from the FIRST-th on. A run makes about 2,000 calls, which takes three
 # minutes.
 set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
 program=$(realpath "$1")
 every=${2:-1} first=${3:-1}
 shift $(($# < 3 ? $# : 3))
-command -v strace >/dev/null || { echo "kill_at_every_call: strace is required: apt-get install strace" >&2 && exit 1; }
+command -v strace >/dev/null || fail "strace is required: apt-get install strace"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-fail() {
-    echo "kill_at_every_call: $*" >&2
-    exit 1
-}
 export OMP_WAIT_POLICY=passive # the program does not execute itself again
 
-"$(dirname "$0")/some_text.sh" 60 >"$folder/text.txt"
+"$root/tests/some_text.sh" 60 >"$folder/text.txt"
 train=("$program" train --recipe nanogpt-cpu --data "$folder/text.txt" --n-layer 1 --n-head 2 --n-embd 16 --block-size 8
     --batch-size 2 --dropout 0.1 --max-iters 8 --eval-every 4 --eval-iters 1 --save-every 2 --sample-every 0 --threads 1
     --resume auto --quiet "$@")

@@ -10,17 +10,13 @@
 # learning.md, tests/serving.sh serving.md, python/tests the Python blocks, and tests/peers/finetuning.sh, by hand, the
 # block in sh. Pages hold no other blocks.
 set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
 program=$(realpath "$1")
-root=$(cd "$(dirname "$0")/.." && pwd)
 pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,distributed,pages,files,library,recipes,adding}.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-fail() {
-    echo "readme: $*" >&2
-    exit 1
-}
 
 for page in "$root/README.md" "$root"/docs/*.md; do
     case " ${pages[*]} $root/docs/attention.md $root/docs/engine.md $root/docs/learning.md $root/docs/serving.md $root/docs/python.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac

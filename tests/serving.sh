@@ -3,16 +3,12 @@
 # must all return 200. With the openai client in $PEERS_PYTHON (or python3), it runs the page's Python, too.
 #   tests/serving.sh PROGRAM      for example: tests/serving.sh build/inkling
 set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
 program=$(realpath "$1")
-root=$(cd "$(dirname "$0")/.." && pwd)
 page=$root/docs/serving.md
 command -v curl >/dev/null || { echo "serving: skipped: there is no curl" && exit 4; }
 folder=$(mktemp -d) server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$folder"' EXIT
-fail() {
-    echo "serving: $*" >&2
-    exit 1
-}
 
 languages=$(awk '/^```/ { inside = !inside; if (inside && !/^```(sh|python|yaml)?$/) print }' "$page")
 [ -z "$languages" ] || fail "the page has a block that this test does not know: $languages"

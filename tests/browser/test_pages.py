@@ -32,6 +32,13 @@ def check(what, condition, *found):
         raise Failed(f"{what}: {' '.join(map(str, found))}" if found else what)
 
 
+def answers(url):
+    try:
+        return urllib.request.urlopen(url, timeout=5).status == 200
+    except OSError:
+        return False
+
+
 def axe_script():
     """axe-core's JavaScript, from the package axe-core-python of PyPI; None where it cannot be had."""
     folder = os.path.join(ROOT, "build", "browser-venv")
@@ -152,12 +159,7 @@ class Pages:
                                      "--eval-every", "100", "--sample-every", "50", "--serve", str(port), *SMALL],
                                     cwd=self.folder, stderr=subprocess.PIPE, text=True)
         try:
-            def there():
-                try:
-                    return urllib.request.urlopen(url, timeout=5).status == 200
-                except OSError:
-                    return False
-            wait_until("the server", there, 60)
+            wait_until("the server", lambda: answers(url), 60)
             steps = "return state.runs[0]?.metrics.step.length ?? 0"
 
             def look(page):
@@ -210,9 +212,6 @@ class Pages:
 
     # --- the playground
     def playground(self):
-        if "serve" not in subprocess.run([self.program, "help"], capture_output=True, text=True).stdout.split():
-            skipped.append("the playground: this program has no serve")
-            return
         if not os.path.exists(os.path.join(self.folder, "first")):
             self.run("train", "--out", "first", "--max-iters", "120", "--eval-every", "20", *SMALL)
         self.chat_model()
@@ -221,12 +220,7 @@ class Pages:
         server = subprocess.Popen([self.program, "serve", "--model", "first", "--model", "chat", "--port", str(port), "--runs", "."], cwd=self.folder,
                                   stderr=subprocess.DEVNULL)
         try:
-            def ready():
-                try:
-                    return urllib.request.urlopen(url + "health", timeout=5).status == 200
-                except OSError:
-                    return False
-            wait_until("the server", ready, 60)
+            wait_until("the server", lambda: answers(url + "health"), 60)
             models = "return play.models.length"
 
             def look(page):

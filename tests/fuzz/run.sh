@@ -9,8 +9,8 @@
 # reach new code for the next time.
 set -euo pipefail
 target=${1:-} && shift $(($# > 0))
-root=$(cd "$(dirname "$0")/../.." && pwd)
-command -v clang++ >/dev/null || { echo "run.sh: clang++ with libFuzzer is required: apt-get install clang libomp-dev" >&2 && exit 1; }
+source "$(dirname "$0")/../../cmake/setup.sh"
+command -v clang++ >/dev/null || fail "clang++ with libFuzzer is required: apt-get install clang libomp-dev"
 cd "$root"
 if [ "$target" = all ]; then
     half=(-max_total_time=$((${1:-3600} / 2)) -print_final_stats=1)

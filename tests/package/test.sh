@@ -1,15 +1,12 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # test.sh CMAKE BUILD_DIR CXX [CMAKE FLAGS]: installs the build into a scratch folder, builds and runs the programs of the
 # pages against it, and compiles every installed header alone.
 set -eu
+source "$(dirname "$0")/../../cmake/setup.sh"
 [ $# -ge 4 ] || set -- "$@" ""
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-fail() {
-    echo "package: $*" >&2
-    exit 1
-}
 
 "$1" --install "$2" --prefix "$scratch/usr" >"$scratch/install.log" || fail "cmake --install failed"
 "$scratch/usr/bin/inkling" --version
