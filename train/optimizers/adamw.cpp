@@ -58,16 +58,6 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
 }
 
 template <class T>
-auto AdamW<T>::state_of(const Entry& entry) -> std::vector<State> {
-    for (const Part& part : parts_) {
-        if (entry.offset < part.begin || entry.offset >= part.end) continue;
-        const std::size_t at = part.state + entry.offset - part.begin;
-        return {{"adamw.m", m.data() + at}, {"adamw.v", v.data() + at}};
-    }
-    return {};
-}
-
-template <class T>
 auto AdamW<T>::held() -> std::vector<Held> {
     std::vector<Held> all;
     for (const Part& part : parts_) {

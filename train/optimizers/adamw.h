@@ -25,7 +25,6 @@ template <class T>
 class AdamW : public Optimizer<T> {
   public:
     using typename Optimizer<T>::Entry;
-    using typename Optimizer<T>::State;
 
     // Updates all parameters, or those that `takes` accepts; and of these, all elements, or those in `own`.
     AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
@@ -38,7 +37,6 @@ class AdamW : public Optimizer<T> {
     // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::adamw; }
-    std::vector<State> state_of(const Entry& entry) override;
     using typename Optimizer<T>::Held;
     std::vector<Held> held() override;
 

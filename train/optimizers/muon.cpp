@@ -94,16 +94,6 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
 }
 
 template <class T>
-auto Muon<T>::state_of(const Entry& entry) -> std::vector<State> {
-    for (Group& group : groups_) {
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])
-            if (group.offsets[i] == entry.offset) return {{"muon.momentum", group.momentum.data() + at}};
-    }
-    return others_.state_of(entry);
-}
-
-template <class T>
 auto Muon<T>::held() -> std::vector<Held> {
     std::vector<Held> all = others_.held();
     for (Group& group : groups_) {

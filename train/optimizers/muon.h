@@ -28,7 +28,6 @@ template <class T>
 class Muon : public Optimizer<T> {
   public:
     using typename Optimizer<T>::Entry;
-    using typename Optimizer<T>::State;
 
     // Updates all parameters, or those in `own`, which must hold whole matrices. The result for one matrix does not
     // depend on the others in `own`.
@@ -39,7 +38,6 @@ class Muon : public Optimizer<T> {
     // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
-    std::vector<State> state_of(const Entry& entry) override;
     using typename Optimizer<T>::Held;
     std::vector<Held> held() override;
 

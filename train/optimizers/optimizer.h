@@ -1,5 +1,5 @@
-// An optimizer turns gradients into an update of all parameters. It lists its state by parameter, so checkpoints need
-// to know no optimizer by name.
+// An optimizer turns gradients into an update of all parameters. It lists its state, so checkpoints need to know no
+// optimizer by name.
 //   const auto optimizer = make_optimizer(options, parameters);
 //   optimizer->step(learning_rate, clip_scale(gradient_norm(parameters.gradients()), 1.0));
 #pragma once
@@ -42,7 +42,6 @@ class Optimizer {
     // One update with the gradients times `gradient_scale`, the factor of clipping. As in PyTorch, it leaves a
     // parameter that backward did not reach since zero_gradients() as it is, and so its state.
     virtual void step(double learning_rate, double gradient_scale = 1.0) = 0;
-    virtual std::vector<State> state_of(const Entry& entry) = 0;  // for a parameter that it updates whole
 
     // All state, each array with its range of the flat buffer.
     struct Held {
@@ -51,6 +50,15 @@ class Optimizer {
         Range range;
     };
     virtual std::vector<Held> held() = 0;
+
+    // The state of a parameter that it updates whole.
+    std::vector<State> state_of(const Entry& entry) {
+        std::vector<State> found;
+        for (const auto& [kind, values, range] : held())
+            if (range.begin <= entry.offset && entry.offset < range.end)
+                found.push_back({kind, values + (entry.offset - range.begin)});
+        return found;
+    }
 
     std::uint64_t updates = 0;          // so far; part of the state
     std::vector<std::uint64_t> missed;  // by entry: updates that did not reach it; all 0 for a whole model in training

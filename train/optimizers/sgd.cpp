@@ -29,15 +29,6 @@ SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options, const 
 }
 
 template <class T>
-auto SGD<T>::state_of(const Entry& entry) -> std::vector<State> {
-    for (const Part& part : parts_) {
-        if (entry.offset >= part.range.begin && entry.offset < part.range.end)
-            return {{"sgd.momentum", momentum.data() + part.state + entry.offset - part.range.begin}};
-    }
-    return {};
-}
-
-template <class T>
 auto SGD<T>::held() -> std::vector<Held> {
     std::vector<Held> all;
     for (const Part& part : parts_) all.push_back({"sgd.momentum", momentum.data() + part.state, part.range});

@@ -16,16 +16,12 @@ struct SGDOptions {
 template <class T>
 class SGD : public Optimizer<T> {
   public:
-    using typename Optimizer<T>::Entry;
-    using typename Optimizer<T>::State;
-
     SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options,
         const Ranges* own = nullptr);  // updates all elements, or those in `own`
 
     //   g += wd p;  b = mu b + g;  p -= lr (g + mu b)  with Nesterov, else  p -= lr b
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::sgd; }
-    std::vector<State> state_of(const Entry& entry) override;
     using typename Optimizer<T>::Held;
     std::vector<Held> held() override;
 
