@@ -13,7 +13,7 @@
 #include "engine/base/random.h"
 #include "models/families/family.h"
 #include "train/recipes/estimate.h"
-#include "train/step.h"
+#include "train/step/step.h"
 
 namespace inkling::cli {
 namespace {

@@ -9,18 +9,14 @@
 #include "cli/compare/candidate.h"
 #include "cli/compare/paired_test.h"
 #include "cli/log.h"
-#include "cli/training/train_options.h"
 #include "cli/usage/flag_values.h"
-#include "cli/usage/help.h"
 #include "engine/base/clock.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "formats/json_object.h"
 #include "train/callback.h"
-#include "train/recipes/recipes.h"
 #include "train/run/resume.h"
 #include "train/run/run_folder.h"
-#include "train/setup.h"
 #include "web/report/pages.h"
 #include "web/report/run_data.h"
 
@@ -35,8 +31,7 @@ struct CompareArguments {
     std::string out;
     std::size_t max_seeds = 10;
     bool json = false;
-    TrainArguments train;                                           // for --help
-    std::vector<std::pair<std::string, const CLI::Option*>> flags;  // for all runs
+    std::unique_ptr<TrainFlags> flags;  // for all runs
 };
 
 // Keeps a run's final loss. A run that had already ended has it from its checkpoint.
@@ -48,10 +43,7 @@ struct Ending : train::Callback {
 class Comparison {
   public:
     explicit Comparison(const CompareArguments& args) : args_(args) {
-        TrainFlags common;
-        for (const auto& [name, option] : args.flags)
-            if (option->count() > 0) common[name] = option->results();
-        for (const std::string& file : args.files) add(file, common);  // report mistakes before any run
+        for (const std::string& file : args.files) add(file);  // report mistakes before any run
         std::error_code error;
         fs::create_directories(args_.out, error);
         check(!error, "cannot make {}: {}", args_.out, error.message());
@@ -84,8 +76,8 @@ class Comparison {
         return fs::path(args_.out) / fmt::format("{}-seed-{}", c.name, seed);
     }
 
-    void add(const std::string& file, const TrainFlags& common) {
-        Candidate c = make_candidate(file, common, texts_);
+    void add(const std::string& file) {
+        Candidate c = make_candidate(file, *args_.flags, texts_);
         for (const Candidate& other : all_)
             check<BadInput>(other.name != c.name, "{}: two files have this name: give them names that differ", c.name);
         for (const fs::path& written : {results(), page()}) {
@@ -126,16 +118,15 @@ class Comparison {
 
     int train_one(Candidate& c, std::size_t seed) {
         const fs::path run = folder(c, seed);
-        TrainFlags flags = c.flags;
-        flags["seed"] = {std::to_string(seed)};
-        flags["out"] = {run.string()};
-        flags["resume"] = {"auto"};
-        flags["eval-iters"] = {"0"};  // the whole validation part
-        flags["quiet"] = {"true"};
+        train::Config config = c.config;
+        train::TrainOptions& o = config.options;
+        o.seed = seed, o.out = run.string(), o.resume = "auto", o.quiet = true;
+        o.eval_iters = 0;  // the whole validation part
+        for (const char* name : {"seed", "out", "eval-iters"}) config.given[name] = train::Config::Source::flag;
         Ending ending;
         const double start = seconds_now();
         try {
-            const int code = run_train(flags, {.callback = &ending, .text = c.text, .comparison = c.identity});
+            const int code = run_train(config, {.callback = &ending, .text = c.text, .comparison = c.identity});
             if (code != 0) spdlog::info("stopped: the same command goes on, from {}", args_.out);
             if (code != 0) return code;
         } catch (const train::Mismatch& e) {
@@ -228,9 +219,6 @@ class Comparison {
 
 Action add_compare(CLI::App& app) {
     auto args = std::make_shared<CompareArguments>();
-    args->train.given = train::default_recipe(true).options;  // defaults for --help
-    app.formatter(std::make_shared<Help>(names_of<train::Group>()));
-    app.set_help_all_flag("--help-all", "explain every flag");
     const std::string run = name_of(train::Group::run);
     offer(*app.add_option("settings", args->files, "TOML files of settings; the flags of train hold for all of them"),
           {kFiles})
@@ -245,11 +233,11 @@ Action add_compare(CLI::App& app) {
         ->capture_default_str()
         ->group(run);
     app.add_flag("--json", args->json, "print one JSON object per pair of files")->group(run);
-    for (const train::Setting& s : all_settings(args->train)) {
-        const bool own = s.is(train::kOneStart) || s.name == "out" || s.name == "seed" || s.name == "resume" ||
-                         s.name == "overwrite" || s.name == "eval-iters";
-        if (!own || s.name == "recipe") args->flags.emplace_back(s.name, add_setting(app, s, false));
-    }
+    const auto takes = [](const train::Setting& s) {
+        const bool own = s.is(train::kOneStart) || s.name == "out" || s.name == "seed" || s.name == "eval-iters";
+        return !own || s.name == "recipe";
+    };
+    args->flags = std::make_unique<TrainFlags>(app, takes, false);
     return [args] { return Comparison(*args).run(); };
 }
 

@@ -8,6 +8,7 @@
 
 namespace inkling::train {
 class Callback;
+struct Config;
 struct TextOfRuns;
 }  // namespace inkling::train
 
@@ -28,8 +29,11 @@ struct TrainCaller {
     std::string comparison = "";           // goes into run.json: the comparison that the run belongs to
 };
 
-// Runs `inkling train` with these flags, named without dashes, each with its values: {"max-iters", {"100"}}. Throws
-// what the program would print. Returns 0, or the exit code of a stopped run.
-int run_train(const std::map<std::string, std::vector<std::string>>& flags, const TrainCaller& caller);
+// Reads flags of `inkling train`, named without dashes, each with its values: {"max-iters", {"100"}}. Throws Usage.
+train::Config train_config(const std::map<std::string, std::vector<std::string>>& flags);
+
+// Runs `inkling train` with the flags in `config`, and the file of its --config. Throws what the program would print.
+// Returns 0, or the exit code of a stopped run.
+int run_train(train::Config config, const TrainCaller& caller = {});
 
 }  // namespace inkling::cli

@@ -15,20 +15,16 @@
 #include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
-#include "cli/training/train_options.h"
-#include "cli/usage/flag_values.h"
-#include "cli/usage/help.h"
+#include "cli/training/train_flags.h"
 #include "data/stories/stories.h"
 #include "engine/base/clock.h"
-#include "engine/base/suggest.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/adapter.h"
 #include "models/files/adapter_folder.h"
 #include "train/callbacks.h"
-#include "train/recipes/recipes.h"
 #include "train/run/run_card.h"
-#include "train/setup.h"
+#include "train/setup/setup.h"
 #include "web/live/live_run.h"
 
 namespace inkling::cli {
@@ -58,7 +54,7 @@ void check_input(const TrainOptions& options, const char* flag, const fs::path& 
 }
 
 // The same of all inputs of a run. A config.toml that a run wrote is no loss: the new run writes it again.
-void check_inputs(const TrainOptions& options, const std::string& config, bool resumed, const data::Corpus& corpus) {
+void check_inputs(const TrainOptions& options, bool resumed, const data::Corpus& corpus) {
     for (const std::string& source : corpus.sources) check_input(options, "data", source);
     if (std::count(options.data.begin(), options.data.end(), "-") > 0) check_input(options, "data", "/dev/stdin");
     const auto check_model = [&](const char* flag, const std::string& model) {
@@ -74,10 +70,10 @@ void check_inputs(const TrainOptions& options, const std::string& config, bool r
         if (formats::is_folder(tokenizer) && !formats::is_there(tokenizer / "tokenizer.json") &&
             formats::is_there(tokenizer / link))
             check_input(options, "tokenizer", tokenizer / link);
+    const std::string& config = options.config;
     if (config.empty() || !train::is_replaced(config, options.out)) return;
-    TrainOptions written;
-    train::about_settings([&] { train::read_toml(config, written); });
-    if (train::to_toml(written) != formats::read_file(config)) check_input(options, "config", config);
+    if (train::to_toml(train::read_toml(config).options) != formats::read_file(config))
+        check_input(options, "config", config);
 }
 
 std::string nothing_to_do(const train::TrainingLoop& loop) {
@@ -93,22 +89,22 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
 int signal_of_any(int own) { return std::ranges::max(distributed::processes().gather_all(own)); }
 
 // Binds before any long work, so that an error such as a used port shows at once.
-std::unique_ptr<web::LiveRun> bind(const TrainArguments& args) {
-    if (args.serve.empty()) return nullptr;
-    web::HttpOptions http{.insecure = args.insecure};
+std::unique_ptr<web::LiveRun> bind(const TrainOptions& options) {
+    if (options.serve.empty()) return nullptr;
+    web::HttpOptions http{.insecure = options.insecure};
     try {
-        std::tie(http.host, http.port) = web::parse_address(args.serve);
+        std::tie(http.host, http.port) = web::parse_address(options.serve);
     } catch (const Error& e) {
         throw Usage(fmt::format("--serve: {}", e.what()));
     }
-    for (const std::string& host : args.allow_hosts) {
+    for (const std::string& host : options.allow_host) {
         try {
             http.allow_hosts.push_back(web::parse_host(host));
         } catch (const Error& e) {
             throw Usage(fmt::format("--allow-host: {}", e.what()));
         }
     }
-    read_access("--serve", args.key_file, http);
+    read_access("--serve", options.api_key_file, http);
     return std::make_unique<web::LiveRun>(http);
 }
 
@@ -120,44 +116,44 @@ int follow(train::TrainingLoop& loop) {
     return stopped_by != 0 ? 128 + stopped_by : 0;
 }
 
-int train_model(const TrainArguments& args, const TrainCaller& caller, distributed::Processes& processes) {
+int train_model(train::Config config, const TrainCaller& caller, distributed::Processes& processes) {
     const double start = seconds_now();
     const bool first = processes.first(), several = processes.count > 1;
     std::signal(SIGPIPE, SIG_IGN);  // training goes on without a reader of its progress
-    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows either
-    if (!args.dry_run && args.has("processes"))
-        throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
+    const TrainOptions& options = config.options;
+    const bool writes = first && !options.dry_run;
+    Report report(options.quiet || (options.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows either
+    check<Usage>(options.dry_run || !config.is_flag("processes"),
+                 "--processes is for --dry-run: mpirun -np N starts N of them");
     for (const char* flag : {"allow-host", "api-key-file", "insecure"})
-        if (args.has(flag) && args.serve.empty())
-            throw Usage(fmt::format("--{} is for --serve: add --serve PORT", flag));
-    train::RunSettings given = read_given(args);
-    const train::Resume resume = train::find_resume(given);
-    train::RunSettings settings = train::resolve(std::move(given), resume);
-    TrainOptions& options = settings.options;
-    if (several) check_same_start(processes, settings, resume);
+        check<Usage>(!config.is_flag(flag) || !options.serve.empty(), "--{} is for --serve: add --serve PORT", flag);
+    if (config.is_flag("config")) config.fill(train::read_toml(options.config));  // `compare` has read it already
+    const train::Resume resume = train::find_resume(options);
+    config = train::resolve(std::move(config), resume);
+    if (several) check_same_start(processes, config, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
-    if (!args.dry_run && first) check_place(options, resume);
-    const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args);
+    if (writes) check_place(options, resume);
+    const std::unique_ptr<web::LiveRun> live = writes ? bind(options) : nullptr;
     std::optional<train::RunFolder> folder;
-    if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
+    if (writes && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
     const bool built_in = options.data.empty();
     train::PreparedRun run;
-    const bool broadcasts = several && args.broadcast_data && !built_in;
+    const bool broadcasts = several && options.broadcast_data && !built_in;
     if (first || !broadcasts)
         run.corpus = caller.text ? caller.text->corpus
                      : built_in  ? data::stories_corpus()
-                                 : data::read_corpus(options.data, options.text);
+                                 : data::read_corpus(options.data, options);
     if (caller.text) run.datasets = &caller.text->datasets;
     if (broadcasts) broadcast(processes, run.corpus);
     if (several && !broadcasts) check_same_text(processes, run.corpus);
     for (const std::string& note : run.corpus.notes()) report.note(note);
     const bool stays = !resume.candidates.empty() && fs::exists(options.out) &&
                        fs::equivalent(resume.candidates[0].parent_path(), options.out);
-    if (first && !args.dry_run && !stays) check_inputs(options, args.config, !resume.candidates.empty(), run.corpus);
+    if (writes && !stays) check_inputs(options, !resume.candidates.empty(), run.corpus);
 
-    if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
-    train::prepare(settings, resume, report, run);
+    if (options.dry_run) return print_estimate(config, run.corpus, threads);
+    train::prepare(config, resume, report, run);
     for (const std::string& prompt : options.sample_prompt) {  // report unreadable prompts before training
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
@@ -199,12 +195,12 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     JsonLines json;
     const auto take_sample = [&](const std::string& prompt, const std::string& text) {
         report.sample(prompt + text);
-        if (args.json) json.sample(loop, prompt, text);
+        if (options.json) json.sample(loop, prompt, text);
         samples_file.write({{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
     };
     train::SampleWriter samples(tokenizer, take_sample);
     std::vector<train::Callback*> callbacks = {&metrics, &report, &checkpoints, &samples, &card};
-    if (args.json) {
+    if (options.json) {
         json.plan(plan);
         callbacks.push_back(&json);
     }
@@ -221,62 +217,32 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (stopped_by != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; continue with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
-        if (args.json) json.end(loop, folder->path(), checkpoints.sha256());
+        if (options.json) json.end(loop, folder->path(), checkpoints.sha256());
         if (live) live->finish();
         return 128 + stopped_by;
     }
     print_summary(report, loop, tokenizer, card, seconds_now() - start, checkpoints.sha256(), take_sample);
-    if (args.json) json.end(loop, folder->path(), checkpoints.sha256());
+    if (options.json) json.end(loop, folder->path(), checkpoints.sha256());
     if (live) live->finish();
     return 0;
-}
-
-int start_train(TrainArguments& args, const TrainCaller& caller) {
-    if (distributed::launched_count() > 1) args.processes = distributed::launched_count();
-    if (args.dry_run) return distributed::launched_rank() > 0 ? 0 : train_model(args, caller, distributed::alone());
-    distributed::Processes& processes = distributed::start_processes();
-    const int code = train_model(args, caller, processes);
-    distributed::finish_processes(code);
-    return code;
 }
 
 }  // namespace
 
 Action add_train(CLI::App& app) {
-    auto args = std::make_shared<TrainArguments>();
-    args->given = train::default_recipe(true).options;  // defaults for --help
-    app.formatter(std::make_shared<Help>(names_of<train::Group>()));
-    app.set_help_all_flag("--help-all", "explain every flag");
-    std::vector<std::pair<std::string, const CLI::Option*>> options;
-    for (const train::Setting& s : all_settings(*args)) options.emplace_back(s.name, add_setting(app, s));
-    return [args, options] {
-        for (const auto& [name, option] : options)
-            if (option->count() > 0) args->flags.insert(name);
-        return start_train(*args, {});
-    };
+    const auto flags = std::make_shared<TrainFlags>(app, [](const train::Setting&) { return true; });
+    return [flags] { return run_train(flags->config()); };
 }
 
-TrainArguments train_arguments(const std::map<std::string, std::vector<std::string>>& given) {
-    TrainArguments args;
-    std::vector<std::string> known;
-    const std::vector<train::Setting> all = all_settings(args);
-    for (const train::Setting& s : all) known.push_back("--" + s.name);
-    for (const auto& flag : given) {
-        const std::string& name = flag.first;
-        const auto found = std::find(known.begin(), known.end(), "--" + name);
-        if (found == known.end())
-            throw Usage(
-                fmt::format("unknown flag --{}{}: see inkling train --help", name, did_you_mean("--" + name, known)));
-        train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(flag.second); });
-        args.flags.insert(name);
-    }
-    return args;
-}
-
-int run_train(const std::map<std::string, std::vector<std::string>>& flags, const TrainCaller& caller) {
+int run_train(train::Config config, const TrainCaller& caller) {
     forget_signal();  // a page may have stopped an earlier run
-    TrainArguments args = train_arguments(flags);
-    return start_train(args, caller);
+    if (distributed::launched_count() > 1) config.options.processes = distributed::launched_count();
+    if (config.options.dry_run)
+        return distributed::launched_rank() > 0 ? 0 : train_model(std::move(config), caller, distributed::alone());
+    distributed::Processes& processes = distributed::start_processes();
+    const int code = train_model(std::move(config), caller, processes);
+    distributed::finish_processes(code);
+    return code;
 }
 
 }  // namespace inkling::cli

@@ -1,4 +1,6 @@
 // inkling verify
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,7 +16,7 @@
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
 #include "train/settings/settings.h"
-#include "train/setup.h"
+#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -122,9 +124,7 @@ class Verification {
         std::error_code none;
         if (!fs::exists(fs::symlink_status(run_ / "config.toml", none))) return;
         try {
-            train::TrainOptions read;
-            train::read_toml(run_ / "config.toml", read);
-            settings_ = read;
+            settings_ = train::read_toml(run_ / "config.toml").options;
         } catch (const Error& e) {
             ++problems_;
             line({{"event", "settings"}, {"problem", e.what()}}, fmt::format("config.toml: {}", e.what()));
@@ -133,8 +133,9 @@ class Verification {
 
     // Reads the text as a resumed run would.
     CheckedText check_text(const train::CheckedCheckpoint& whole) const {
-        train::TrainOptions options = settings_.value_or(train::TrainOptions());
-        if (!settings_) train::parse_toml(train::stored_config(whole.folder), whole.folder.string(), options);
+        const train::TrainOptions options =
+            settings_ ? *settings_
+                      : train::parse_toml(train::stored_config(whole.folder), whole.folder.string()).options;
         CheckedText text{
             options.data.empty() ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), "", ""};
         for (const std::string& path : options.data) {
@@ -147,7 +148,7 @@ class Verification {
         if (!text.not_checked.empty()) return text;
         try {
             const data::Corpus corpus =
-                options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
+                options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options);
             const auto tokenizer = models::open_tokenizer(whole.folder);
             train::take_unknown(*tokenizer, options.strict_vocabulary);
             if (data::make_dataset(corpus, *tokenizer, {.loss_on = options.loss_on}).fingerprint !=

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/sampler.h"
 #include "engine/base/float_mode.h"
 #include "engine/base/interrupt.h"
 #include "engine/fused/cross_entropy.h"
@@ -88,11 +89,30 @@ class SumOfLosses {
     bool stop_ = false, stopped_ = false;  // this process must stop; all processes know it
 };
 
+// The mean loss over batches of rows. fill(i, batch) makes the batch that begins with row i, moves i to the next one,
+// and returns the batch's number of targets.
+template <class Fill>
+double mean_loss(models::Transformer<float>& model, std::size_t rows, const EvaluateOptions& options,
+                 const Fill& fill) {
+    const Evaluating scope(model);
+    SumOfLosses sum(options);
+    for (std::size_t i = 0; i < rows;) {
+        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(rows)))
+            return std::numeric_limits<double>::quiet_NaN();
+        data::Batch batch;
+        const std::size_t targets = fill(i, batch);
+        sum.add(targets, [&] {
+            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(batch.inputs.size()));
+            return static_cast<double>(model.loss(batch.inputs, batch.targets, nullptr, batch.begins).item());
+        });
+    }
+    return sum.mean();
+}
+
 }  // namespace
 
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
-    const Evaluating scope(model);
     const std::size_t T = options.length ? options.length : model.config.block_size, all = tokens.size() - 1;
     const std::size_t step = options.stride ? std::min(options.stride, T) : T;
     const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);
@@ -105,53 +125,38 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / step) : windows;
     const std::size_t chosen = std::min(wanted, windows);
     const auto window = [&](std::size_t i) { return i * windows / chosen; };
-    SumOfLosses sum(options);
-    for (std::size_t i = 0; i < chosen;) {
-        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(chosen)))
-            return std::numeric_limits<double>::quiet_NaN();
+    return mean_loss(model, chosen, options, [&](std::size_t& i, data::Batch& batch) {
         const std::size_t fresh = counts(window(i)), length = length_of(window(i));
         std::size_t rows = 1;  // of equal size
         while (rows < max_rows && i + rows < chosen && counts(window(i + rows)) == fresh &&
                length_of(window(i + rows)) == length)
             ++rows;
-        IdArray inputs({rows, length}), targets({rows, length}, kIgnore);
+        batch.inputs = IdArray({rows, length}), batch.targets = IdArray({rows, length}, kIgnore);
         for (std::size_t r = 0; r < rows; ++r, ++i) {
             const std::size_t at = starts_at(window(i));
-            tokens.subspan(at + fresh - length, length).copy_to(inputs.data() + r * length);
-            tokens.subspan(at + 1, fresh).copy_to(targets.data() + (r + 1) * length - fresh);
+            tokens.subspan(at + fresh - length, length).copy_to(batch.inputs.data() + r * length);
+            tokens.subspan(at + 1, fresh).copy_to(batch.targets.data() + (r + 1) * length - fresh);
         }
-        sum.add(rows * fresh, [&] {
-            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * length));
-            return static_cast<double>(model.loss(inputs, targets).item());
-        });
-    }
-    return sum.mean();
+        return rows * fresh;
+    });
 }
 
 double evaluate(models::Transformer<float>& model, const data::PackedExamples& packed, const EvaluateOptions& options) {
     check<BadInput>(packed.size() > 0, "evaluate: documents with something to learn are required");
-    const Evaluating scope(model);
     const std::size_t T = packed.length(), all = packed.size();
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / T) : all;
     const std::size_t chosen = std::min(wanted, all), at_once = std::max<std::size_t>(1, 4096 / T);
-    SumOfLosses sum(options);
-    for (std::size_t i = 0; i < chosen;) {
-        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(chosen)))
-            return std::numeric_limits<double>::quiet_NaN();
+    return mean_loss(model, chosen, options, [&](std::size_t& i, data::Batch& batch) {
         const std::size_t rows = std::min(at_once, chosen - i);
-        IdArray inputs({rows, T}), targets({rows, T}), begins({rows, T});
-        std::size_t counted = 0;
+        batch = {IdArray({rows, T}), IdArray({rows, T}), IdArray({rows, T})};
+        std::size_t targets = 0;
         for (std::size_t r = 0; r < rows; ++r, ++i) {
             const std::size_t row = i * all / chosen, at = r * T;
-            packed.fill(row, inputs.data() + at, targets.data() + at, begins.data() + at);
-            counted += packed.targets(row);
+            packed.fill(row, batch.inputs.data() + at, batch.targets.data() + at, batch.begins.data() + at);
+            targets += packed.targets(row);
         }
-        sum.add(counted, [&] {
-            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * T));
-            return static_cast<double>(model.loss(inputs, targets, nullptr, begins).item());
-        });
-    }
-    return sum.mean();
+        return targets;
+    });
 }
 
 }  // namespace inkling::train

@@ -112,8 +112,7 @@ double TrainingLoop::seconds_left() const {
     const double per_step = state_.train_s / static_cast<double>(state_.step);
     double steps = static_cast<double>(options_.max_iters - state_.step);
     if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) / per_step);
-    Estimate sizes;
-    estimate_sizes(options_, model_.config, 0, sizes);
+    const Estimate sizes = estimate_sizes(options_, model_.config, 0);
     Costs costs = estimated_costs(options_, sizes, static_cast<double>(text_.val.size()), per_step);
     if (measured_.evaluation > 0) costs.evaluation = measured_.evaluation;
     if (measured_.checkpoint > 0) costs.checkpoint = measured_.checkpoint;
@@ -230,7 +229,7 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     measured_.evaluation =
         timed([&] { loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how); });
     if (!std::isfinite(loss)) return;
-    metrics_.val_loss = last_val_loss_ = state_.val_loss = loss;
+    metrics_.val_loss = state_.val_loss = loss;
     if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
 }
 

@@ -15,8 +15,8 @@
 #include "train/recipes/speed.h"
 #include "train/run/checkpoint.h"
 #include "train/run/metrics.h"
-#include "train/schedule.h"
-#include "train/step.h"
+#include "train/step/schedule.h"
+#include "train/step/step.h"
 
 namespace inkling::train {
 
@@ -65,8 +65,7 @@ class TrainingLoop {
     TrainingStep& step() { return *step_; }
     Optimizer<float>& whole_optimizer() const { return *whole_optimizer_; }  // during Callback::checkpoint_wanted
     const TrainingState& state() const { return state_; }
-    const Metrics& metrics() const { return metrics_; }  // of the last step
-    double last_val_loss() const { return last_val_loss_; }
+    const Metrics& metrics() const { return metrics_; }                        // of the last step
     double bits_per_byte(double loss) const { return loss * bits_per_byte_; }  // NaN without a tokenizer
     double tokens_per_step() const;
     std::size_t eval_tokens() const;  // evaluated each time, always the same ones
@@ -88,7 +87,6 @@ class TrainingLoop {
     Optimizer<float>* whole_optimizer_ = nullptr;
     TrainingState state_;
     Metrics metrics_;
-    double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();
     Costs measured_;  // the last of each; 0 before the first
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);

@@ -10,7 +10,7 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
-#include "train/setup.h"
+#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 

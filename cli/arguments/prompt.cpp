@@ -36,15 +36,13 @@ PromptText read_prompt(const std::string& prompt, const std::string& file) {
 }
 
 CLI::Option* add_data_flags(CLI::App& app, DataArguments& args) {
-    for (const train::Setting& s : train::settings(args)) {
-        if (!s.is(train::kReadsText)) continue;
-        add_setting(app, s)->group("Options");
-    }
+    for (const train::Setting& s : train::settings())
+        if (s.is(train::kReadsText)) add_setting(app, s, args)->group("Options");
     return app.get_option("--data");
 }
 
 data::Corpus read_data(const DataArguments& args) {
-    data::Corpus corpus = data::read_corpus(args.data, args.text);
+    data::Corpus corpus = data::read_corpus(args.data, args);
     for (const std::string& note : corpus.notes()) spdlog::info("{}", note);
     return corpus;
 }

@@ -2,7 +2,6 @@
 
 #include "cli/common.h"
 #include "cli/log.h"
-#include "cli/training/train_options.h"
 #include "data/stories/stories.h"
 #include "data/text/content_hash.h"
 #include "formats/files/directory.h"
@@ -10,6 +9,7 @@
 #include "formats/json.h"
 #include "generate/utf8_stream.h"
 #include "models/files/adapter_folder.h"
+#include "train/recipes/recipes.h"
 
 namespace inkling::cli {
 namespace {
@@ -35,14 +35,14 @@ std::string hash_of_files(const fs::path& path) {
     return fmt::format("{:016x}", hash.value());
 }
 
-train::TextOfRuns* text_of(train::TrainOptions& options, Texts& texts) {
+train::TextOfRuns* text_of(const train::TrainOptions& options, Texts& texts) {
     std::string key;
-    for (const train::Setting& s : train::settings(options))
-        if (s.is(train::kReadsText)) key += s.toml() + "\n";
+    for (const train::Setting& s : train::settings())
+        if (s.is(train::kReadsText)) key += s.toml(options) + "\n";
     auto& text = texts[key];
     if (!text) {
         text = std::make_unique<train::TextOfRuns>();
-        text->corpus = options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
+        text->corpus = options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options);
         for (const std::string& note : text->corpus.notes()) spdlog::info("{}", note);
     }
     return text.get();
@@ -50,22 +50,24 @@ train::TextOfRuns* text_of(train::TrainOptions& options, Texts& texts) {
 
 }  // namespace
 
-Candidate make_candidate(const std::string& file, const TrainFlags& common, Texts& texts) {
-    Candidate c{file, generate::to_valid_utf8(fs::path(file).stem().string()), common, ""};
-    c.flags["config"] = {file};
-    train::RunSettings settings = read_given(train_arguments(c.flags));
-    train::TrainOptions& o = settings.options;
-    const auto has = [&](const char* flag) { return settings.given.contains(flag); };
-    if (!has("max-flops") && !has("max-iters") && !has("max-time"))
-        throw Usage("a budget is required: --max-flops 2e13, about a minute on two fast cores, or --max-iters");
-    if (!has("recipe"))  // the default of `train`
-        c.flags["recipe"] = {train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name};
+Candidate make_candidate(const std::string& file, const TrainFlags& flags, Texts& texts) {
+    Candidate c{file, generate::to_valid_utf8(fs::path(file).stem().string()), flags.config(), ""};
+    train::TrainOptions& o = c.config.options;
+    const std::string toml = formats::read_file(file, formats::FileKind::toml);
+    c.config.fill(train::parse_toml(toml, file));
+    o.config = file;
+    const auto has = [&](const char* flag) { return c.config.is_given(flag); };
+    check<Usage>(has("max-flops") || has("max-iters") || has("max-time"),
+                 "a budget is required: --max-flops 2e13, about a minute on two fast cores, or --max-iters");
+    if (o.recipe.empty())  // the default of `train`
+        o.recipe = train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name;
     c.text = text_of(o, texts);
+    auto given = flags.texts();
+    given["recipe"] = {o.recipe};
     nlohmann::ordered_json identity = {{"inkling", INKLING_VERSION},
                                        {"text", fmt::format("{:016x}", c.text->corpus.hash())},
-                                       {"file", formats::read_file(file, formats::FileKind::toml)},
-                                       {"flags", c.flags}};
-    identity["flags"].erase("config");
+                                       {"file", toml},
+                                       {"flags", given}};
     std::vector<std::string> inputs = o.teacher;
     inputs.insert(inputs.end(), {o.init_from, o.init_adapter});
     if (!find_named<data::TokenizerKind>(o.tokenizer)) inputs.push_back(o.tokenizer);

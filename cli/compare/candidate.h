@@ -10,18 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "train/setup.h"
+#include "cli/training/train_flags.h"
+#include "train/setup/setup.h"
 
 namespace inkling::cli {
-
-using TrainFlags = std::map<std::string, std::vector<std::string>>;  // named without dashes: arguments of run_train()
 
 // The texts that were read, by the settings that say how: each is read and encoded once for all runs.
 using Texts = std::map<std::string, std::unique_ptr<train::TextOfRuns>>;
 
 struct Candidate {
     std::string file, name;  // the TOML file; its name without extension, as UTF-8
-    TrainFlags flags;        // of `train`
+    train::Config config;    // the flags, and the settings in the file
     // JSON of all that the results depend on: the version, a hash of the text, the file, the flags, and hashes of the
     // models and the tokenizer that it names.
     std::string identity;
@@ -30,7 +29,7 @@ struct Candidate {
 };
 
 // Throws Usage without a budget, BadInput for settings or a text that cannot be read.
-Candidate make_candidate(const std::string& file, const TrainFlags& common, Texts& texts);
+Candidate make_candidate(const std::string& file, const TrainFlags& flags, Texts& texts);
 
 // The identity in run.json of a run; "" if no comparison began it, or another command went on with it.
 std::string comparison_of(const std::filesystem::path& run);

@@ -16,7 +16,7 @@
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "train/recipes/estimate.h"
 #include "train/run/run_folder.h"
-#include "train/schedule.h"
+#include "train/step/schedule.h"
 
 namespace inkling::cli {
 
@@ -36,8 +36,7 @@ std::string going_on_from(const std::filesystem::path& checkpoint, const train::
 }
 
 std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
-    train::Estimate sizes;
-    train::estimate_sizes(options, model.config, 0, sizes);
+    const train::Estimate sizes = train::estimate_sizes(options, model.config, 0);
     return fmt::format(
         "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
         "moments",
@@ -64,8 +63,7 @@ std::string documents_note(const train::TrainingLoop& loop) {
 
 std::string memory_note(const TrainOptions& options, const models::Transformer<float>& model,
                         const distributed::Processes& processes) {
-    train::Estimate sizes;
-    train::estimate_sizes(options, model.config, 0, sizes, processes.count);
+    const train::Estimate sizes = train::estimate_sizes(options, model.config, 0, processes.count);
     return fmt::format("{}, which train together; each keeps {} of parameters, gradients and optimizer",
                        processes_text(processes), quantity(sizes.state_bytes, "B"));
 }

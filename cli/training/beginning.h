@@ -7,7 +7,7 @@
 #include "train/callbacks.h"
 #include "train/loop.h"
 #include "train/run/run_card.h"
-#include "train/setup.h"
+#include "train/setup/setup.h"
 
 namespace inkling::cli {
 

@@ -9,7 +9,8 @@
 #include "models/files/folder.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/speed.h"
-#include "train/setup.h"
+#include "train/setup/setup.h"
+#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -37,16 +38,17 @@ struct Vocabulary {
 
 // Estimates the text's tokens. Counts 3.5 bytes per token of byte pairs that are not learned yet; encodes the beginning
 // of plain text, and all examples.
-Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, train::Budget& budget) {
+Vocabulary vocabulary(const data::Corpus& corpus, train::Config& config, train::Budget& budget) {
+    const train::TrainOptions& options = config.options;
     constexpr std::size_t kSample = 4 << 20;
     const double bytes = static_cast<double>(corpus.bytes());
     models::LoadedModel loaded;
-    train::open_tokenizer(corpus, settings, loaded, false);
-    if (!loaded.tokenizer) return {settings.options.vocab_size, bytes / 3.5, false};
+    train::open_tokenizer(corpus, config, loaded, false);
+    if (!loaded.tokenizer) return {options.vocab_size, bytes / 3.5, false};
     const data::Tokenizer& tokenizer = *loaded.tokenizer;
-    train::take_unknown(*loaded.tokenizer, settings.options.strict_vocabulary);
+    train::take_unknown(*loaded.tokenizer, options.strict_vocabulary);
     if (corpus.examples) {
-        budget = train::budget_of(data::make_dataset(corpus, tokenizer, {.loss_on = settings.options.loss_on}));
+        budget = train::budget_of(data::make_dataset(corpus, tokenizer, {.loss_on = options.loss_on}));
         return {tokenizer.vocab_size(), static_cast<double>(budget.tokens), true};
     }
     std::size_t read = 0, tokens = 0;
@@ -63,35 +65,35 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, 
 
 }  // namespace
 
-int print_estimate(const TrainArguments& args, train::RunSettings settings, const data::Corpus& corpus,
-                   std::size_t threads) {
-    train::TrainOptions& options = settings.options;
+int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t threads) {
+    const train::TrainOptions& options = config.options;
     std::optional<models::Architecture> loaded;
     if (!options.init_from.empty()) {
         const std::filesystem::path base = models::find_model(options.init_from);
         loaded = models::load_config(base);
-        train::fit_base_precision(base, settings);
-        train::change_softcap(settings, *loaded);
+        train::fit_base_precision(base, config);
+        train::change_softcap(config, *loaded);
         train::check_targets(*loaded, options);
-        train::take_shape(*loaded, settings.given.contains("block-size"), settings);
+        train::take_shape(*loaded, config.is_given("block-size"), config);
     }
     train::Budget budget;
-    const Vocabulary vocabulary_ = vocabulary(corpus, settings, budget);
-    const bool fits = settings.fits_run();
+    const Vocabulary vocabulary_ = vocabulary(corpus, config, budget);
+    const bool fits = config.fits != train::Fits::nothing;
     budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
-    if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
+    if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, config);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
-    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
-    train::fit_steps(budget, needed.seconds_per_step(), architecture, settings);
+    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, options.processes);
+    train::fit_steps(budget, needed.seconds_per_step(), architecture, config);
     if (fits) {  // the number of steps decides whether weights are averaged
-        train::fit_to_steps(budget, settings);
-        train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);
+        train::fit_to_steps(budget, config);
+        const auto sizes = train::estimate_sizes(options, architecture, vocabulary_.tokens, options.processes);
+        needed.state_bytes = sizes.state_bytes, needed.checkpoint_bytes = sizes.checkpoint_bytes;
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
     const auto [seconds, all_seconds] =
         train::planned_seconds(options, needed, vocabulary_.tokens, needed.seconds_per_step());
-    if (args.json) {
+    if (options.json) {
         nlohmann::ordered_json plan = plan_json(
             options, needed.parameters, static_cast<std::size_t>(vocabulary_.tokens), vocabulary_.size, threads);
         plan.update({{"tokens_are_exact", vocabulary_.exact},
@@ -101,7 +103,7 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
                      {"checkpoint_bytes", needed.checkpoint_bytes},
                      {"seconds", seconds},
                      {"elapsed_s", all_seconds}});
-        if (args.processes > 1) plan.update({{"processes", args.processes}, {"state_bytes", needed.state_bytes}});
+        if (options.processes > 1) plan.update({{"processes", options.processes}, {"state_bytes", needed.state_bytes}});
         if (options.lora_rank > 0)
             plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
                          {"state_bytes", needed.state_bytes}});
@@ -131,7 +133,7 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
         fmt::format(
             "{}about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
             "program itself",
-            args.processes > 1 ? fmt::format("of each of {} processes ", args.processes) : "",
+            options.processes > 1 ? fmt::format("of each of {} processes ", options.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
     row("disk", fmt::format("{} per checkpoint; up to {} are kept", quantity(needed.checkpoint_bytes, "B"),

@@ -60,17 +60,17 @@ std::size_t set_threads_of(const distributed::Processes& processes, std::size_t 
     return set_threads(processes.count > 1 && threads == 0 ? threads_of_each(processes) : threads);
 }
 
-void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
-                      const train::Resume& resume) {
+void check_same_start(distributed::Processes& processes, const train::Config& config, const train::Resume& resume) {
+    const train::TrainOptions& options = config.options;
     std::string own = fmt::format("version = {}\n", INKLING_VERSION);
-    const bool float32 = settings.given.contains("precision") || !settings.fits_run() || settings.options.max_flops > 0;
-    if (!float32 || settings.options.precision == Precision::bf16)
+    const bool float32 = config.is_given("precision") || config.fits == train::Fits::nothing || options.max_flops > 0;
+    if (!float32 || options.precision == Precision::bf16)
         own += fmt::format("bfloat16 = {}\n", has_bf16_products() ? "in pairs" : "one by one");
     own += fmt::format("checkpoint = {}\n",
                        resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
-    train::TrainOptions options = settings.options;
-    for (const train::Setting& s : train::settings(options))
-        if (!s.is(train::kOneStart) && !s.is(train::kEachProcess)) own += fmt::format("{} = {}\n", s.name, s.toml());
+    for (const train::Setting& s : train::settings())
+        if (!s.is(train::kOneStart) && !s.is(train::kEachProcess))
+            own += fmt::format("{} = {}\n", s.name, s.toml(options));
     compare(processes, own, [](const std::string& who, const auto& name, const std::string& first, const auto& other) {
         if (name == "version")
             throw Usage(

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "cli/training/train_options.h"
 #include "data/text/corpus.h"
 #include "distributed/launch.h"
+#include "train/setup/resolve.h"
 
 namespace inkling::cli {
 
@@ -15,8 +15,7 @@ std::size_t set_threads_of(const distributed::Processes& processes, std::size_t 
 
 // Throw in all processes if one differs from the first: Usage for other flags or another checkpoint, BadInput for
 // another text.
-void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
-                      const train::Resume& resume);
+void check_same_start(distributed::Processes& processes, const train::Config& config, const train::Resume& resume);
 void check_same_text(distributed::Processes& processes, const data::Corpus& corpus);
 
 // Sends the first process's corpus to the others.

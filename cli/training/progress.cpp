@@ -22,12 +22,10 @@ namespace {
 double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
 
 // Warns if evaluations, checkpoints and samples of a large model add much to --max-time.
-std::string time_on_top(const train::TrainOptions& o, const models::Architecture& architecture,
-                        const train::Budget& budget, double seconds_per_step) {
+std::string time_on_top(const train::TrainOptions& o, const models::Architecture& model, double tokens,
+                        double seconds_per_step) {
     constexpr double kMuch = 1.25;
-    const auto tokens = static_cast<double>(budget.tokens);
-    train::Estimate sizes;
-    train::estimate_sizes(o, architecture, tokens, sizes);
+    const train::Estimate sizes = train::estimate_sizes(o, model, tokens);
     const auto [training, all] = train::planned_seconds(o, sizes, tokens, seconds_per_step);
     if (all < kMuch * training) return "";
     return fmt::format(
@@ -61,12 +59,10 @@ void Report::wipe() {
     moving_ = 0;
 }
 
-void Report::line(const std::string& text) {
+void Report::note(const std::string& text) {
     wipe();
     if (!quiet_) spdlog::info("{}", text);
 }
-
-void Report::note(const std::string& text) { line(text); }
 
 void Report::warn(const std::string& text) {
     wipe();
@@ -88,7 +84,7 @@ bool Report::moving_line(std::string text) {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_plain_line_) return false;
     next_plain_line_ = now + std::chrono::seconds(5);
-    line(text);
+    note(text);
     return true;
 }
 
@@ -101,15 +97,15 @@ void Report::encoding(std::size_t done, std::size_t all) {
     if (done == all) wipe();
 }
 
-void Report::planned(const train::TrainOptions& o, const train::FittedPlan& plan) {
-    note(fmt::format(
-        "{}, {}, width {}, {}; {} of {} of {}{}", counted(o.n_layer, "layer"), counted(o.n_head, "head"), o.n_embd,
-        name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
-        counted(o.block_size, "token"),
-        plan.seconds_per_step > 0 ? time_on_top(o, plan.architecture, plan.budget, plan.seconds_per_step) : ""));
+void Report::planned(const train::TrainOptions& o, const models::Architecture& model, double text_tokens,
+                     double seconds_per_step) {
+    note(fmt::format("{}, {}, width {}, {}; {} of {} of {}{}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
+                     o.n_embd, name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
+                     counted(o.block_size, "token"),
+                     seconds_per_step > 0 ? time_on_top(o, model, text_tokens, seconds_per_step) : ""));
 }
 
-void Report::sample(const std::string& text) { line("--- a sample ---\n" + text + "\n----------------"); }
+void Report::sample(const std::string& text) { note("--- a sample ---\n" + text + "\n----------------"); }
 
 void Report::step_refused(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
@@ -151,9 +147,9 @@ void Report::evaluated(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
     shown_step_ = m.step;
     if (m.step == 0)
-        return line(
+        return note(
             fmt::format("before training: validation {}", loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss))));
-    line(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
+    note(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
                      loop.options().max_iters, m.loss, loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss)), m.tok_s,
                      short_time(m.train_s)));
 }
@@ -169,7 +165,7 @@ void Report::replanned(train::TrainingLoop& loop) {
 void Report::stopped(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
     if (m.step == shown_step_) return;
-    line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  {} trained", m.step, loop.options().max_iters, m.loss,
+    note(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  {} trained", m.step, loop.options().max_iters, m.loss,
                      m.tok_s, short_time(m.train_s)));
 }
 

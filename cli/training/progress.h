@@ -7,7 +7,7 @@
 #include <string>
 
 #include "train/callback.h"
-#include "train/setup.h"
+#include "train/setup/setup.h"
 
 namespace inkling::cli {
 
@@ -24,7 +24,8 @@ class Report : public train::Callback, public train::SetupEvents {
     void note(const std::string& text) override;                // prints a line that stays
     void warn(const std::string& text) override;                // the same, marked as a warning
     void encoding(std::size_t done, std::size_t all) override;  // bytes of text; only for large texts
-    void planned(const train::TrainOptions& options, const train::FittedPlan& plan) override;
+    void planned(const train::TrainOptions& options, const models::Architecture& model, double text_tokens,
+                 double seconds_per_step) override;
     void sample(const std::string& text);  // prints generated text between two rules
 
     void step_refused(train::TrainingLoop& loop) override;
@@ -38,7 +39,6 @@ class Report : public train::Callback, public train::SetupEvents {
     bool moving_line(std::string text);  // returns true if the line stays
 
   private:
-    void line(const std::string& text);
     void wipe();
 
     bool quiet_, silent_, terminal_;

@@ -42,27 +42,29 @@ std::vector<std::string> values_of(CLI::Option& option) {
 
 namespace {
 
+using train::Field;
 using train::Setting;
+using train::TrainOptions;
 
 template <class T>
 bool holds(const Setting& s) {
-    return std::holds_alternative<T>(s.value);
+    return std::holds_alternative<Field<T>>(s.field);
 }
 
-CLI::Option* add_switch(CLI::App& app, const Setting& s) {
-    bool* const value = std::get<bool*>(s.value);
-    return app.add_flag(fmt::format("--{0},!--no-{0}", s.name), *value, s.help)->default_str(*value ? kOn : "");
+CLI::Option* add_switch(CLI::App& app, const Setting& s, TrainOptions& options) {
+    bool& value = options.*std::get<Field<bool>>(s.field);
+    return app.add_flag(fmt::format("--{0},!--no-{0}", s.name), value, s.help)->default_str(value ? kOn : "");
 }
 
-CLI::Option* add_value(CLI::App& app, const Setting& s, bool bare_data) {
-    const bool list = holds<std::vector<std::string>*>(s), several = s.name == "data" && bare_data;
-    const auto read = [s](const std::vector<std::string>& texts) { train::about_settings([&] { s.read(texts); }); };
+CLI::Option* add_value(CLI::App& app, const Setting& s, TrainOptions& options, bool bare_data) {
+    const bool list = holds<std::vector<std::string>>(s), several = s.name == "data" && bare_data;
+    const auto read = [&s, &options](const std::vector<std::string>& texts) { s.read(options, texts); };
     CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
                                        fmt::format("--{}{}", s.name, several ? ",data" : ""), read, s.help)
-                                    ->default_str(s.text())
-                                    ->type_name(holds<std::uint64_t*>(s) ? "N"
-                                                : holds<double*>(s)      ? "X"
-                                                                         : "TEXT");
+                                    ->default_str(s.text(options))
+                                    ->type_name(holds<std::uint64_t>(s) ? "N"
+                                                : holds<double>(s)      ? "X"
+                                                                        : "TEXT");
     if (several)
         option->take_all()->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
     else
@@ -73,12 +75,12 @@ CLI::Option* add_value(CLI::App& app, const Setting& s, bool bare_data) {
 
 }  // namespace
 
-CLI::Option* add_setting(CLI::App& app, const Setting& s, bool bare_data) {
-    CLI::Option* const option = holds<bool*>(s) ? add_switch(app, s) : add_value(app, s, bare_data);
+CLI::Option* add_setting(CLI::App& app, const Setting& s, TrainOptions& options, bool bare_data) {
+    CLI::Option* const option = holds<bool>(s) ? add_switch(app, s, options) : add_value(app, s, options, bare_data);
     if (s.is(train::kChosen)) option->default_str("chosen by the recipe");
     option->group(name_of(s.group) + std::string(s.is(train::kUsual) ? "" : kRare));
     std::vector<std::string> words = s.words;
-    if (const auto* const choice = std::get_if<train::Choice>(&s.value)) words = choice->known();
+    if (const auto* const choice = std::get_if<train::Choice>(&s.field)) words = choice->known();
     if (s.is(train::kTakesFile)) words.push_back(kFiles);
     if (s.is(train::kTakesFolder)) words.push_back(kFolders);
     if (!words.empty()) offer(*option, words);

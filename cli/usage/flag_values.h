@@ -24,11 +24,9 @@ CLI::Validator with_names(CLI::Validator check, const std::vector<std::string>& 
 
 bool takes_value(const CLI::Option& option);  // false for a flag such as --json
 
-// Flags made from the list of settings (train/settings/settings.h).
-//   for (const train::Setting& s : train::settings(options)) add_setting(app, s);
-
-// `setting` must stay bound. Its default in --help is the value that it has now. `bare_data`: --data may stand without
-// its name.
-CLI::Option* add_setting(CLI::App& app, const train::Setting& setting, bool bare_data = true);
+// Adds the flag of a setting (train/settings/settings.h). Its default in --help is the value that it has now in
+// `options`, which must outlive the app. `bare_data`: --data may stand without its name.
+CLI::Option* add_setting(CLI::App& app, const train::Setting& setting, train::TrainOptions& options,
+                         bool bare_data = true);
 
 }  // namespace inkling::cli

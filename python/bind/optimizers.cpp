@@ -9,7 +9,7 @@
 #include "train/optimizers/adamw.h"
 #include "train/optimizers/muon.h"
 #include "train/optimizers/sgd.h"
-#include "train/schedule.h"
+#include "train/step/schedule.h"
 
 namespace inkling::python {
 namespace {

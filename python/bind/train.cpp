@@ -9,7 +9,7 @@
 #include "engine/base/clock.h"
 #include "python/bind/bind.h"
 #include "train/loop.h"
-#include "train/settings/enums.h"
+#include "train/settings/settings.h"
 
 namespace inkling::python {
 namespace {
@@ -91,7 +91,7 @@ void bind_train(nb::module_& m) {
             Caller caller(std::move(callback));
             {
                 const nb::gil_scoped_release others_run;
-                cli::run_train(flags, {&caller, [&] { return caller.stop(); }});
+                cli::run_train(cli::train_config(flags), {&caller, [&] { return caller.stop(); }});
             }
             if (caller.error) std::rethrow_exception(caller.error);
             return std::pair(caller.out, std::string(name_of(caller.reason)));

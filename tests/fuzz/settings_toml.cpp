@@ -13,10 +13,8 @@ using namespace inkling;
 namespace fuzz_settings_toml {
 
 std::optional<std::string> read(const std::string& text) {
-    train::TrainOptions options;
     try {
-        train::parse_toml(text, "fuzz", options);
-        return train::to_toml(options);
+        return train::to_toml(train::parse_toml(text, "fuzz").options);
     } catch (const Error& e) {  // BadInput, or a name that a kind does not have
         if (std::strchr(e.what(), '\n')) std::abort();
     }

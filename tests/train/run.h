@@ -55,7 +55,7 @@ struct Run {
     double step() { return loop.run_step(); }
     const train::TrainingState& state() const { return loop.state(); }
     const train::Metrics& metrics() const { return loop.metrics(); }
-    double last_val_loss() const { return loop.last_val_loss(); }
+    double last_val_loss() const { return state().val_loss; }  // of a run that is at its end
     nn::FlatParameters<float>& parameters() { return loop.step().parameters; }
     Array<float> weights() { return parameters().values().clone(); }
     std::string resume(const std::filesystem::path& checkpoint, bool force = false) {

@@ -139,8 +139,7 @@ TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {
     for (const auto& p : run.parameters().frozen()) frozen += static_cast<double>(p.bytes());
     CHECK(train::trained_count(o, run.model->config) == trained);
     CHECK(train::frozen_bytes(o, run.model->config) == frozen);
-    train::Estimate sizes;
-    train::estimate_sizes(o, run.model->config, 600, sizes);
+    const train::Estimate sizes = train::estimate_sizes(o, run.model->config, 600);
     CHECK(sizes.state_bytes == frozen + 16 * trained);
     CHECK(sizes.checkpoint_bytes == 12 * trained);
     const train::Estimate e = train::estimate(o, run.model->config, 600);

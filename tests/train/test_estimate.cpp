@@ -55,8 +55,7 @@ TEST_CASE("estimate: a checkpoint takes as much of the disk, with every optimize
                 double bytes = 0;
                 for (const auto& file : fs::directory_iterator(folder.path() / "latest"))
                     bytes += static_cast<double>(file.file_size());
-                train::Estimate needed;
-                train::estimate_sizes(o, run.model->config, 600, needed);
+                const train::Estimate needed = train::estimate_sizes(o, run.model->config, 600);
                 INFO(name << " " << ema << " " << arch);
                 CHECK(needed.checkpoint_bytes == Approx(bytes).epsilon(0.05));
                 CHECK(needed.state_bytes ==

@@ -8,7 +8,7 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/train/parameters.h"
 #include "tests/train/run.h"
-#include "train/weight_average.h"
+#include "train/step/weight_average.h"
 
 using namespace inkling;
 using namespace inkling::testing;

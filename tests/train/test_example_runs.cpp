@@ -253,7 +253,7 @@ TEST_CASE("examples: the last of them are for validation, each evaluated as if i
     o.max_iters = 3, o.eval_every = 2;
     ExampleRun whole(o);
     whole.loop.run();
-    CHECK(std::isfinite(whole.loop.last_val_loss()));
+    CHECK(std::isfinite(whole.loop.state().val_loss));
     CHECK(whole.loop.metrics().val_tokens == rows.targets());  // those that are learned
     CHECK_FALSE(whole.loop.metrics().bits_per_byte);
 }

@@ -1,13 +1,12 @@
 // The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
-#include "train/recipes/finetune.h"
-
 #include <nlohmann/json.hpp>
 
 #include "formats/files/file.h"
-#include "models/parameters.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/train/config_of.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
+#include "train/recipes/fit.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -24,13 +23,14 @@ models::Architecture tuned_model(std::size_t width = 128, std::size_t context = 
     return o.model_config(512);
 }
 
-TrainOptions tuned(const Budget& budget, const models::Architecture& model, const std::set<std::string>& given = {},
-                   TrainOptions o = train::recipe("finetune").options) {
-    o.init_from = "model";
-    train::fit_given(given, o);
-    train::fit_tuning(budget, model, given, o);
-    CHECK_NOTHROW(o.validate());
-    return o;
+TrainOptions tuned(const Budget& budget, const models::Architecture& model, const std::vector<std::string>& given = {},
+                   const TrainOptions& options = train::recipe("finetune").options) {
+    train::Config c = config_of("finetune", given, options);
+    c.options.init_from = "model";
+    train::fit_given(c);
+    train::fit_tuning(budget, model, c);
+    CHECK_NOTHROW(c.options.validate());
+    return c.options;
 }
 
 struct Seen : train::Callback {
@@ -49,7 +49,8 @@ TEST_CASE("finetune: a model that exists is the default's recipe, and its first 
     CHECK(train::default_recipe(true, true).name == "finetune");
     CHECK(train::default_recipe(true).name == "stories");
     const train::Recipe recipe = train::recipe("finetune");
-    CHECK((recipe.fits_run && recipe.tunes && !recipe.fits_shape && recipe.options.eval_on_start));
+    CHECK(recipe.fits == train::Fits::model);
+    CHECK(recipe.options.eval_on_start);
 }
 
 TEST_CASE("finetune: rates fall with the width, and adapters have their own", "[train]") {
@@ -65,7 +66,8 @@ TEST_CASE("finetune: rates fall with the width, and adapters have their own", "[
     answers.longest_document = 100, answers.answers = true;
     const TrainOptions quick = tuned(answers, tuned_model(128));
     CHECK((quick.learning_rate > small.learning_rate && quick.embedding_lr > quick.head_lr && quick.head_lr > 0));
-    CHECK(train::tuning_steps(answers, 1e9, quick) > train::tuning_steps(budget, 1e9, quick));
+    const train::Config run = config_of("finetune", {}, quick);
+    CHECK(train::planned_steps(answers, 1e9, run) > train::planned_steps(budget, 1e9, run));
     TrainOptions o = train::recipe("finetune").options;
     o.lora_rank = 4;
     const TrainOptions adapters = tuned(budget, tuned_model(2048), {"lora-rank"}, o);
@@ -113,9 +115,9 @@ TEST_CASE("finetune: rows are no longer than the context, the text or the docume
 }
 
 TEST_CASE("finetune: steps end with the time or with the epochs, and evaluations follow from them", "[train]") {
-    TrainOptions o = tuned({60, 900, 100'000}, tuned_model());
+    const TrainOptions o = tuned({60, 900, 100'000}, tuned_model());
     const auto steps = [&](double seconds, std::size_t tokens) {
-        return train::tuning_steps({seconds, 900, tokens}, seconds / 0.01, o);
+        return train::planned_steps({seconds, 900, tokens}, seconds / 0.01, config_of("finetune", {}, o));
     };
     CHECK(steps(1, 100'000'000) == 100);
     CHECK(steps(1e6, 1'000'000) > steps(1e6, 100'000));
@@ -125,18 +127,22 @@ TEST_CASE("finetune: steps end with the time or with the epochs, and evaluations
     for (const std::size_t iters : {1, 3, 50, 2'000}) {
         for (const std::size_t tokens : {50, 20'000, 1'000'000}) {
             for (const double part : {0.0, 0.1}) {
-                TrainOptions run = o;
-                run.max_iters = iters, run.val_fraction = part;
-                const Budget budget{60, 900, tokens};
-                train::fit_tuning_to_steps(budget, {}, run);
-                CHECK_NOTHROW(run.validate());
-                CHECK((run.eval_every >= 1 && run.patience >= 1 && run.patience * run.eval_every < 2 * iters + 8));
+                train::Config run = config_of("finetune", {}, o);
+                run.options.max_iters = iters, run.options.val_fraction = part;
+                train::fit_to_steps({60, 900, tokens}, run);
+                CHECK_NOTHROW(run.options.validate());
+                CHECK(run.options.eval_every >= 1);
+                CHECK(run.options.patience >= 1);
+                CHECK(run.options.patience * run.options.eval_every < 2 * iters + 8);
             }
         }
     }
-    o.max_iters = 100, o.eval_every = 7, o.patience = 0, o.eval_iters = 3, o.ema = 0.5;
-    train::fit_tuning_to_steps({60, 900, 100'000}, {"eval-every", "patience", "eval-iters", "ema"}, o);
-    CHECK((o.eval_every == 7 && o.patience == 0 && o.eval_iters == 3 && o.ema == 0.5));
+    train::Config given = config_of("finetune", {"eval-every", "patience", "eval-iters", "ema"}, o);
+    train::TrainOptions& own = given.options;
+    own.max_iters = 100, own.eval_every = 7, own.patience = 0, own.eval_iters = 3, own.ema = 0.5;
+    const TrainOptions before = own;
+    train::fit_to_steps({60, 900, 100'000}, given);
+    for (const train::Setting* const s : train::differing(own, before)) CHECK_FALSE(given.is_given(s->name));
 }
 
 TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps a model that is best so", "[train]") {

@@ -201,7 +201,8 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     for (const double ratio : seen.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
     CHECK((run.state().val_loss == loss && run.state().best_val_loss == loss && run.last_val_loss() == loss));
     o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
-    CHECK(train::changed_settings(run.state().config, o) == std::vector<std::string>{"--eval-iters was 2, is 3"});
+    CHECK(train::changed_settings(train::parse_toml(run.state().config, "then"), o) ==
+          std::vector<std::string>{"--eval-iters was 2, is 3"});
 }
 
 TEST_CASE("training: the clock changes the plan of a run whose time is limited", "[train][unsanitized]") {

@@ -43,7 +43,7 @@ struct Ended {
 Ended trained_alone(const train::TrainOptions& o) {
     PartOfRun run(o);
     run.loop.run();
-    return {run.weights(), run.loop.metrics().loss, run.loop.metrics().grad_norm, run.loop.last_val_loss()};
+    return {run.weights(), run.loop.metrics().loss, run.loop.metrics().grad_norm, run.loop.state().val_loss};
 }
 
 std::vector<Ended> trained_together(const train::TrainOptions& o, std::size_t count) {
@@ -52,7 +52,7 @@ std::vector<Ended> trained_together(const train::TrainOptions& o, std::size_t co
         PartOfRun run(o, all);
         run.loop.run();
         ended[all.rank] = {run.weights(), run.loop.metrics().loss, run.loop.metrics().grad_norm,
-                           run.loop.last_val_loss()};
+                           run.loop.state().val_loss};
     });
     return ended;
 }

@@ -1,11 +1,12 @@
 // Recipes, and how they fit themselves to a run.
 #include "train/recipes/recipes.h"
 
-#include "nn/init.h"
+#include <set>
+
+#include "tests/train/config_of.h"
 #include "tests/train/run.h"
+#include "train/recipes/fit.h"
 #include "train/recipes/speed.h"
-#include "train/settings/run_settings.h"
-#include "train/settings/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -15,12 +16,15 @@ using train::TrainOptions;
 
 namespace {
 
-TrainOptions fitted(const Budget& budget, const std::set<std::string>& given = {},
-                    TrainOptions options = train::recipe("fast").options) {
-    train::fit_given(given, options);
-    train::fit(budget, true, given, options);
-    CHECK_NOTHROW(options.validate());
-    return options;
+using Names = std::vector<std::string>;
+
+TrainOptions fitted(const Budget& budget, const Names& given = {},
+                    const TrainOptions& options = train::recipe("fast").options) {
+    train::Config c = config_of("fast", given, options);
+    train::fit_given(c);
+    train::fit(budget, c);
+    CHECK_NOTHROW(c.options.validate());
+    return c.options;
 }
 
 double matrices(const TrainOptions& o) { return 12.0 * static_cast<double>(o.n_layer * o.n_embd * o.n_embd); }
@@ -104,10 +108,11 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
 }
 
 TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unless they are given", "[train]") {
-    const auto fitted_tokenizer = [](std::size_t bytes, const std::set<std::string>& given, TrainOptions o) {
-        train::fit_tokenizer(bytes, given, o);
-        CHECK_NOTHROW(o.validate());
-        return std::pair(o.tokenizer, o.vocab_size);
+    const auto fitted_tokenizer = [](std::size_t bytes, const Names& given, const TrainOptions& options) {
+        train::Config c = config_of("fast", given, options);
+        train::fit_tokenizer(bytes, c);
+        CHECK_NOTHROW(c.options.validate());
+        return std::pair(c.options.tokenizer, c.options.vocab_size);
     };
     const TrainOptions fast = train::recipe("fast").options;
     std::size_t before = 0;
@@ -155,7 +160,7 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
             CHECK((shared.n_head % kv_heads == 0 && shared.n_embd % (2 * shared.n_head) == 0));
         }
     }
-    const auto with = [&](OptimizerKind optimizer, const std::set<std::string>& given) {
+    const auto with = [&](OptimizerKind optimizer, const Names& given) {
         TrainOptions other = train::recipe("fast").options;
         other.optimizer = optimizer;
         return fitted(budget, given, other);
@@ -169,24 +174,29 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
 }
 
 TEST_CASE("recipes: the steps that fit into the time, and what follows from them", "[train]") {
-    TrainOptions o = train::recipe("fast").options;
+    train::Config c = config_of("fast", {"log-every"});
+    TrainOptions& o = c.options;
     o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
-    CHECK(train::planned_steps({60, 900, 1'000'000'000}, 2200.7, o) == 2200);
-    CHECK(train::planned_steps({600, 900, 400'000}, 22'000, o) == 7500);  // 60 times 200,000 tokens
-    CHECK(train::planned_steps({60, 900, 100}, 2200, o) == 400);          // so short a text needs them
-    CHECK(train::planned_steps({0.001, 900, 400'000}, 0.001, o) == 1);
+    CHECK(train::planned_steps({60, 900, 1'000'000'000}, 2200.7, c) == 2200);
+    CHECK(train::planned_steps({600, 900, 400'000}, 22'000, c) == 7500);  // 60 times 200,000 tokens
+    CHECK(train::planned_steps({60, 900, 100}, 2200, c) == 400);          // so short a text needs them
+    CHECK(train::planned_steps({0.001, 900, 400'000}, 0.001, c) == 1);
     o.max_iters = 2000;
     const Budget large{60, 900, 1'000'000'000};
-    train::fit_to_steps(large, {"log-every"}, o);
-    CHECK((o.eval_every == 500 && o.sample_every == 1000 && o.log_every == TrainOptions{}.log_every));
-    CHECK((o.eval_iters == 150 && o.patience == 0));  // 0.3 of the tokens between two evaluations: 10% of their time
-    TrainOptions repeats = o;
-    train::fit_to_steps({60, 900, 400'000}, {}, repeats);  // 16 times the text
-    CHECK((repeats.eval_every == 50 && repeats.save_every == 500 && repeats.patience == 16));
+    train::fit_to_steps(large, c);
+    CHECK(o.eval_every == 500);
+    CHECK(o.sample_every == 1000);
+    CHECK(o.log_every == TrainOptions{}.log_every);
+    CHECK(o.eval_iters == 150);  // 0.3 of the tokens between two evaluations: 10% of their time
+    CHECK(o.patience == 0);
     CHECK(o.ema == Approx(0.975).epsilon(1e-3));
+    train::fit_to_steps({60, 900, 400'000}, c);  // 16 times the text
+    CHECK(o.eval_every == 50);
+    CHECK(o.save_every == 500);
+    CHECK(o.patience == 16);
     for (const std::size_t steps : {0, 1, 3, 60}) {
         o.max_iters = steps;
-        train::fit_to_steps(large, {}, o);
+        train::fit_to_steps(large, c);
         CHECK_NOTHROW(o.validate());
     }
 }
@@ -196,7 +206,6 @@ TEST_CASE("speed: measured, and how long a run takes with evaluations, checkpoin
     CHECK(train::product_gflops(Precision::bf16) > 0);
     Run plain(small_options());
     const TrainOptions o = small_options();
-    CHECK(train::seconds_per_step(o, plain.model->config, plain.tokenizer, plain.tokens, 0.01) > 0);
     const Array<float> before = plain.weights();
     CHECK(train::seconds_per_step(o, *plain.model, plain.tokenizer, plain.tokens, 0.01) > 0);
     CHECK(same_bits(plain.weights(), before));
@@ -221,21 +230,20 @@ TEST_CASE("speed: measured, and how long a run takes with evaluations, checkpoin
 }
 
 TEST_CASE("recipes: operations give the same plan on any machine, seconds a tenth more steps than fit", "[train]") {
-    const auto planned = [](const std::set<std::string>& given, double gflops, const TrainOptions& o,
-                            const char* name) {
-        train::RunSettings s;
-        s.recipe = &train::recipe(name);
-        s.options = o;
-        s.given = given;
-        if (s.fits_run()) train::fit_given(given, s.options);
+    const auto planned = [](const Names& given, double gflops, const TrainOptions& o, const char* name) {
+        train::Config c = config_of(name, given, o);
         Budget budget{60, gflops, 1'000'000};
-        if (s.fits_run() && given.contains("max-flops")) budget = train::fit_sizes(budget, nullptr, s);
-        train::fit_steps(budget, 0.03, s.options.model_config(64), s);
-        return s.options;
+        if (c.fits != train::Fits::nothing) {
+            train::fit_given(c);
+            if (c.is_given("max-flops")) budget = train::fit_sizes(budget, nullptr, c);
+        }
+        train::fit_steps(budget, 0.03, c.options.model_config(64), c);
+        return c.options;
     };
     TrainOptions fast = train::recipe("fast").options;
     fast.max_flops = 3e13;
-    TrainOptions one = planned({"max-flops"}, 900, fast, "fast"), other = planned({"max-flops"}, 50, fast, "fast");
+    const TrainOptions one = planned({"max-flops"}, 900, fast, "fast"),
+                       other = planned({"max-flops"}, 50, fast, "fast");
     CHECK(train::differing(one, other).empty());
     const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
     CHECK((steps * a_step <= 3e13 && (steps + 1) * a_step > 3e13));
@@ -252,24 +260,23 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
 }
 
 TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as chosen by the recipe", "[train]") {
-    TrainOptions plain = train::recipe("fast").options;
-    std::set<std::string> changed = {"precision"};  // by the CPU
-    const auto differ = [&](TrainOptions a, TrainOptions& b) {
-        for (const auto& [setting, before] : train::differing(a, b)) changed.insert(setting.name);
+    const TrainOptions plain = train::recipe("fast").options;
+    std::set<std::string> changed = {"precision"}, chosen;  // by the CPU
+    const auto add_changes = [&](const TrainOptions& o) {
+        for (const train::Setting* const s : train::differing(o, plain)) changed.insert(s->name);
     };
-    differ(train::recipe("stories").options, plain);
+    add_changes(train::recipe("stories").options);
     for (const double seconds : {1.0, 60.0, 3600.0}) {
         for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
             const Budget budget{seconds, 900, tokens};
-            TrainOptions o = fitted(budget);
-            o.max_iters = train::planned_steps(budget, seconds / 0.01, o);
-            train::fit_tokenizer(tokens, {}, o);
-            train::fit_to_steps(budget, {}, o);
-            differ(o, plain);
+            train::Config c = config_of("fast", {}, fitted(budget));
+            c.options.max_iters = train::planned_steps(budget, seconds / 0.01, c);
+            train::fit_tokenizer(tokens, c);
+            train::fit_to_steps(budget, c);
+            add_changes(c.options);
         }
     }
-    std::set<std::string> chosen;
-    for (const train::Setting& s : train::settings(plain))
+    for (const train::Setting& s : train::settings())
         if (s.is(train::kChosen)) chosen.insert(s.name);
     CHECK(changed == chosen);
 }

@@ -1,5 +1,5 @@
 // The learning rate of each step.
-#include "train/schedule.h"
+#include "train/step/schedule.h"
 
 #include <cmath>
 #include <functional>

@@ -1,5 +1,5 @@
 // Spikes of loss and gradient: their definition, and that every run skips the same steps.
-#include "train/spikes.h"
+#include "train/step/spikes.h"
 
 #include <omp.h>
 

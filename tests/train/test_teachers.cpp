@@ -1,5 +1,5 @@
 // Learning from other models' predictions (--teacher): its loss, its cost, and the same bits after resuming.
-#include "train/teachers.h"
+#include "train/step/teachers.h"
 
 #include "engine/autograd/backward.h"
 #include "engine/fused/cross_entropy.h"

@@ -15,8 +15,8 @@
 #include "models/transformer.h"
 #include "train/adapters.h"
 #include "train/evaluate.h"
-#include "train/step.h"
-#include "train/teachers.h"
+#include "train/step/step.h"
+#include "train/step/teachers.h"
 
 namespace inkling::train {
 namespace {
@@ -165,8 +165,9 @@ double flops_per_step(const TrainOptions& options, const models::Architecture& c
     return flops;
 }
 
-void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
-                    Estimate& result, std::size_t processes) {
+Estimate estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
+                        std::size_t processes) {
+    Estimate result;
     const double all = trained_count(options, config);
     const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
     result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
@@ -175,11 +176,12 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
     const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
     result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
+    return result;
 }
 
 Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
                   std::size_t processes) {
-    Estimate result;
+    Estimate result = estimate_sizes(options, config, text_tokens, processes);
     result.parameters = models::parameter_count(config);
     const models::Architecture rows = of_rows(options, config);
     const double tokens = static_cast<double>(options.rows_per_shard()) * static_cast<double>(rows.block_size);
@@ -188,7 +190,6 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
     const Parts adapted = adapted_parts(options, config);
     result.flops_per_step = flops_per_step(options, config);
-    estimate_sizes(options, config, text_tokens, result, processes);
     result.teacher_bytes = teacher_bytes(options, config);
 
     TrainOptions tried = options;  // one part of a step
@@ -235,8 +236,7 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     constexpr double kAny = 1e9, kEach = 200;
     constexpr double kSure = 0.7;  // share of the estimate that is certain
     const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
-    Estimate needed;
-    estimate_sizes(options, config, text_tokens, needed);
+    Estimate needed = estimate_sizes(options, config, text_tokens);
     const double taught = teacher_bytes(options, config);
     const std::size_t length = std::min(config.block_size, options.block_size);
     const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *

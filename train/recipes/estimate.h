@@ -41,9 +41,9 @@ struct Estimate {
 Estimate estimate(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
                   std::size_t processes = 1);
 
-// Sets the sizes that follow from the options alone: state, text and checkpoint.
-void estimate_sizes(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
-                    Estimate& result, std::size_t processes = 1);
+// The sizes that follow from the options alone: state, text and checkpoint.
+Estimate estimate_sizes(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
+                        std::size_t processes = 1);
 
 // Throws Error, before allocating anything, if the memory that estimate() gives is not available.
 void check_memory(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);

@@ -8,7 +8,7 @@
 #include "engine/base/clock.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/weights/operand.h"
-#include "train/step.h"
+#include "train/step/step.h"
 
 namespace inkling::train {
 namespace {
@@ -33,15 +33,6 @@ double product_gflops(Precision precision) {
     double all = 0;
     for (const double each : distributed::processes().gather_all(own)) all += each;
     return all;
-}
-
-double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
-    auto model = std::make_unique<models::Transformer<float>>(architecture);
-    const double best = seconds_per_step(options, *model, tokenizer, tokens, max_seconds);
-    model.reset();
-    release_cached_buffers();
-    return best;
 }
 
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,

@@ -15,12 +15,9 @@ namespace inkling::train {
 // processes, which measure at the same time, their total.
 double product_gflops(Precision precision);
 
-// The time of the fastest training step that a new model of this architecture makes in about `max_seconds`; the model
-// is then dropped. The fastest step counts because momentary load must not shorten the plan: that costs more than a
+// The time of the fastest training step that a model makes in about `max_seconds`, at a learning rate of 0, so that it
+// does not change. The fastest step counts because momentary load must not shorten the plan: that costs more than a
 // plan that is a fifth too long, which the clock stops with averaged weights.
-double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
-// The same with an existing model, at a learning rate of 0, so that it does not change.
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 

@@ -9,8 +9,8 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/optimizers/optimizer.h"
-#include "train/spikes.h"
-#include "train/weight_average.h"
+#include "train/step/spikes.h"
+#include "train/step/weight_average.h"
 
 namespace inkling::train {
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "train/callback.h"
-#include "train/spikes.h"
+#include "train/step/spikes.h"
 
 namespace inkling::train {
 

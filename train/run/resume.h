@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
-#include "train/settings/options.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 
@@ -27,7 +27,7 @@ struct Mismatch : BadInput {
 std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force = false);
 
 // The differences from the settings in a checkpoint's config: "--learning-rate was 0.001, is 0.01". Ignores settings
-// that the config does not have, or that only a newer version knows.
-std::vector<std::string> changed_settings(const std::string& then, TrainOptions now);
+// that the config does not have.
+std::vector<std::string> changed_settings(const Config& then, const TrainOptions& now);
 
 }  // namespace inkling::train

@@ -47,7 +47,6 @@ class RunFolder {
     explicit RunFolder(std::filesystem::path path, std::size_t keep = 2);
 
     const std::filesystem::path& path() const { return path_; }
-    bool holds_run() const { return train::holds_run(path_); }
     void clear();  // removes the run in it, and nothing else
 
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }

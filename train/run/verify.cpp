@@ -42,8 +42,8 @@ CheckedLink verify_link(const fs::path& run, const std::string& name, const std:
 CheckedCheckpoint verify_checkpoint(const fs::path& folder) {
     CheckedCheckpoint found{folder};
     try {
-        TrainOptions options;
-        parse_toml(stored_config(folder), (folder / "training_state.safetensors: config").string(), options);
+        const std::string what = (folder / "training_state.safetensors: config").string();
+        const TrainOptions options = parse_toml(stored_config(folder), what).options;
         const models::LoadedModel loaded = load(folder, options);
         nn::FlatParameters<float> parameters(*loaded.model);
         const auto optimizer = make_optimizer(options, parameters);

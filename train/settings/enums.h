@@ -1,5 +1,5 @@
-// Choices of a run by name: --optimizer, --muon-scale, --ns-coefficients, --schedule, --chat-template; and the reasons
-// for its end.
+// Choices of a run by name: --optimizer, --muon-scale, --ns-coefficients, --schedule, --chat-template; what a recipe
+// fits; and the reasons for a run's end.
 #pragma once
 
 #include "engine/base/names.h"
@@ -48,6 +48,10 @@ enum class ChatForm { as_needed, chatml };
 constexpr auto names(ChatForm) {
     return name_table<ChatForm>({{ChatForm::as_needed, "auto"}, {ChatForm::chatml, "chatml"}});
 }
+
+// What a recipe chooses for the text, the time and the machine: nothing; batch, dropout, rates and steps of the run;
+// and the model's shape; or what suits a model that exists.
+enum class Fits { nothing, run, shape, model };
 
 // Why a run ended; interrupted: on request.
 enum class StopReason { none, max_iters, max_time, patience, interrupted };

@@ -44,10 +44,9 @@ void TrainOptions::validate() const {
     models::Architecture shape = model_config(1);
     if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the loaded model has its own
     shape.validate();
-    TrainOptions copy = *this;
-    for (const Setting& s : settings(copy))
-        if (const auto* const value = std::get_if<std::uint64_t*>(&s.value))  // the limit of TOML
-            check(**value <= INT64_MAX, "--{} must be at most {}, got {}", s.name, INT64_MAX, **value);
+    for (const Setting& s : settings())
+        if (const auto* const field = std::get_if<Field<std::uint64_t>>(&s.field))  // the limit of TOML
+            check(this->**field <= INT64_MAX, "--{} must be at most {}, got {}", s.name, INT64_MAX, this->**field);
     const auto at_least_one = [](const char* flag, std::size_t value) {
         check(value >= 1, "{} must be at least 1, got {}", flag, value);
     };

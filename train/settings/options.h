@@ -1,4 +1,5 @@
-// The values of a run's settings, with their defaults. settings.h lists their names, help and groups.
+// The values of a run's settings, with their defaults. settings.h lists their names, help and groups; the base class
+// says how to read the text.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,12 @@ struct RunPlan {
     };
     bool adjustable = false;      // max_iters follows the clock (schedule.h)
     std::vector<Change> changes;  // by step
+
+    bool empty() const { return !adjustable && changes.empty(); }
 };
 
-struct TrainOptions {
+struct TrainOptions : data::CorpusOptions {
     std::vector<std::string> data = {};
-    data::CorpusOptions text = {};  // how to read it
     data::LossOn loss_on = data::LossOn::completions;
     ChatForm chat_template = ChatForm::as_needed;
     std::string out = "out";
@@ -89,6 +91,13 @@ struct TrainOptions {
     std::size_t eval_every = 250, eval_iters = 0, patience = 0, save_every = 0, sample_every = 500, log_every = 10;
     std::size_t keep_checkpoints = 2;
     std::vector<std::string> sample_prompt = {};
+
+    // Of one start of the program
+    std::string recipe = "", config = "", serve = "", api_key_file = "";
+    std::vector<std::string> allow_host = {};
+    bool insecure = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
+    bool force = false;         // resumes with another text or other settings, too
+    std::size_t processes = 1;  // that train together
 
     RunPlan plan = {};
 

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/check.h"
 #include "formats/ascii.h"
 #include "train/settings/settings.h"
 
@@ -32,20 +31,32 @@ double read_duration(const std::string& flag, const std::string& text) {
         seconds += number * std::array{1.0, 60.0, 3600.0, 86400.0}[unit];
         at = rest == end ? end : rest + 1;
     }
-    check(good, "{} must be seconds, or a time such as 90s, 5m or 1h30m, got '{}'", flag, text);
+    check<WrongSetting>(good, "{} must be seconds, or a time such as 90s, 5m or 1h30m, got '{}'", flag, text);
     return seconds;
 }
 
 // The value that a text of the command line stands for; null: none.
 ordered_json from_text(const Setting& s, const std::string& flag, const std::string& text) {
     const auto number = [](const auto& read) { return read ? ordered_json(*read) : ordered_json(); };
-    if (std::holds_alternative<Duration>(s.value)) return read_duration(flag, text);
-    if (std::holds_alternative<bool*>(s.value))
+    if (std::holds_alternative<Duration>(s.field)) return read_duration(flag, text);
+    if (std::holds_alternative<Field<bool>>(s.field))
         return text == "true" || text == "false" ? ordered_json(text == "true") : ordered_json();
-    if (std::holds_alternative<std::uint64_t*>(s.value)) return number(formats::parse_number<std::uint64_t>(text));
-    if (std::holds_alternative<double*>(s.value))
+    if (std::holds_alternative<Field<std::uint64_t>>(s.field))
+        return number(formats::parse_number<std::uint64_t>(text));
+    if (std::holds_alternative<Field<double>>(s.field))
         return number(formats::parse_number<double>(std::string_view(text).substr(text.starts_with('+'))));
     return text;
+}
+
+// Whether a value can be assigned to a field of type T.
+template <class T>
+bool is_a(const ordered_json& v) {
+    if constexpr (std::is_same_v<T, bool>) return v.is_boolean();
+    if constexpr (std::is_same_v<T, std::uint64_t>)
+        return v.is_number_unsigned() || (v.is_number_integer() && v.get<std::int64_t>() >= 0);
+    if constexpr (std::is_same_v<T, double>) return v.is_number();
+    if constexpr (std::is_same_v<T, std::string>) return v.is_string();
+    if constexpr (std::is_same_v<T, Texts>) return v.is_array() && std::all_of(v.begin(), v.end(), is_a<std::string>);
 }
 
 }  // namespace
@@ -60,76 +71,72 @@ const char* Setting::kind() const {
     constexpr const char* kKinds[] = {
         "true or false", "a whole number of at least 0", "a number", "a number", "a string", "a list of strings",
         "a string"};
-    return kKinds[value.index()];
+    return kKinds[field.index()];
 }
 
-std::string Setting::text() const {
-    const ordered_json all = json();
+std::string Setting::text(const TrainOptions& options) const {
+    const ordered_json all = json(options);
     if (all.is_string()) return all.get<std::string>();
     if (all.is_array()) return fmt::format("{}", fmt::join(all.get<Texts>(), ", "));
     // the shortest text that round-trips; "-0" would be read as 0
     return all.is_number_float() ? fmt::format("{}", all.get<double>() + 0.0) : all.dump();
 }
 
-ordered_json Setting::json() const {
+ordered_json Setting::json(const TrainOptions& options) const {
+    if (const auto* const choice = std::get_if<Choice>(&field)) return choice->name(options);
+    if (const auto* const time = std::get_if<Duration>(&field)) return options.*time->seconds;
     return std::visit(
-        [](auto field) -> ordered_json {
-            using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, Choice>)
-                return field.text();
-            else if constexpr (std::is_same_v<Field, Duration>)
-                return *field.seconds;
+        [&](auto member) -> ordered_json {
+            if constexpr (std::is_member_pointer_v<decltype(member)>)
+                return options.*member;
             else
-                return *field;
+                return nullptr;
         },
-        value);
+        field);
 }
 
-bool Setting::set(const ordered_json& v) const {
+bool Setting::set(TrainOptions& options, const ordered_json& v) const {
+    const auto assign = [&]<class T>(Field<T> member) { return is_a<T>(v) && (v.get_to(options.*member), true); };
+    if (const auto* const choice = std::get_if<Choice>(&field))
+        return is_a<std::string>(v) && (choice->set(options, "--" + name, v.get<std::string>()), true);
+    if (const auto* const time = std::get_if<Duration>(&field)) return assign(time->seconds);
     return std::visit(
-        [&](auto field) {
-            using Field = decltype(field);
-            if constexpr (std::is_same_v<Field, bool*>) {
-                return v.is_boolean() && (v.get_to(*field), true);
-            } else if constexpr (std::is_same_v<Field, std::uint64_t*>) {
-                const bool good = v.is_number_unsigned() || (v.is_number_integer() && v.get<std::int64_t>() >= 0);
-                return good && (v.get_to(*field), true);
-            } else if constexpr (std::is_same_v<Field, double*>) {
-                return v.is_number() && (v.get_to(*field), true);
-            } else if constexpr (std::is_same_v<Field, Duration>) {
-                return v.is_number() && (v.get_to(*field.seconds), true);
-            } else if constexpr (std::is_same_v<Field, Choice>) {
-                return v.is_string() && (field.read("--" + name, v.get<std::string>()), true);
-            } else if constexpr (std::is_same_v<Field, std::string*>) {
-                return v.is_string() && (v.get_to(*field), true);
-            } else {
-                const auto is_text = [](const ordered_json& one) { return one.is_string(); };
-                return v.is_array() && std::all_of(v.begin(), v.end(), is_text) && (v.get_to(*field), true);
-            }
+        [&](auto member) {
+            if constexpr (std::is_member_pointer_v<decltype(member)>)
+                return assign(member);
+            else
+                return false;
         },
-        value);
+        field);
 }
 
-void Setting::read(const Texts& texts) const {
-    if (Texts* const* const list = std::get_if<Texts*>(&value))
-        **list = texts;
+void Setting::read(TrainOptions& options, const Texts& texts) const {
+    if (const auto* const list = std::get_if<Field<Texts>>(&field))
+        options.** list = texts;
     else
         for (const std::string& text : texts)
-            check(set(from_text(*this, "--" + name, text)), "--{}: {} is required, got '{}'", name, kind(),
-                  shown_name(text));
+            check<WrongSetting>(set(options, from_text(*this, "--" + name, text)), "--{}: {} is required, got '{}'",
+                                name, kind(), shown_name(text));
 }
 
-std::vector<std::pair<Setting, Setting>> differing(TrainOptions& a, TrainOptions& b) {
-    std::vector<std::pair<Setting, Setting>> pairs;
-    const std::vector<Setting> first = settings(a), second = settings(b);
-    for (std::size_t i = 0; i < first.size(); ++i)
-        if (first[i].json() != second[i].json()) pairs.emplace_back(first[i], second[i]);
-    return pairs;
+std::vector<const Setting*> differing(const TrainOptions& a, const TrainOptions& b) {
+    std::vector<const Setting*> all;
+    for (const Setting& s : settings())
+        if (s.json(a) != s.json(b)) all.push_back(&s);
+    return all;
 }
 
-ordered_json settings_json(TrainOptions options) {
+void Config::fill(const Config& under) {
+    for (const Setting& s : settings())
+        if (!s.is(kOneStart) && !is_given(s.name)) s.set(options, s.json(under.options));
+    if (options.plan.empty()) options.plan = under.options.plan;
+    given.insert(under.given.begin(), under.given.end());
+}
+
+ordered_json settings_json(const TrainOptions& options) {
     ordered_json all;
-    for (const Setting& s : settings(options)) all[s.key()] = s.json();
+    for (const Setting& s : settings())
+        if (!s.is(kCommand)) all[s.key()] = s.json(options);
     return all;
 }
 

@@ -1,15 +1,12 @@
 // The list of settings, each declared once: name, default, help, group, whether a recipe chooses it, whether it may
 // change on resume, and what completes it. Flags, config.toml, JSON, the manual, completion, Python's keywords and the
 // check on resume read it. A new setting is a field of TrainOptions and a row in settings.cpp.
-//   TrainOptions options;
-//   for (const Setting& s : settings(options)) print(s.name, s.text());
+//   for (const Setting& s : settings()) print(s.name, s.text(options));
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,35 +16,23 @@
 
 namespace inkling::train {
 
-// A value of any enum that has names (engine/base/names.h).
-class Choice {
-  public:
-    template <class E>
-    requires std::is_enum_v<E> Choice(E* value)
-        : value_(value),
-          get_([](const void* v) -> std::string { return name_of(*static_cast<const E*>(v)); }),
-          set_([](void* v, const std::string& what, const std::string& name) {
-              *static_cast<E*>(v) = named<E>(what, name);
-          }),
-          known_(&names_of<E>) {}
-
-    std::string text() const { return get_(value_); }
-    void read(const std::string& what, const std::string& name) const { set_(value_, what, name); }
-    std::vector<std::string> known() const { return known_(); }
-
-  private:
-    void* value_;
-    std::string (*get_)(const void*);
-    void (*set_)(void*, const std::string&, const std::string&);
-    std::vector<std::string> (*known_)();
-};
+template <class T>
+using Field = T TrainOptions::*;
 
 // In text also 90s, 5m, 1h30m or 2d.
 struct Duration {
-    double* seconds;
+    Field<double> seconds;
 };
 
-using Value = std::variant<bool*, std::uint64_t*, double*, Duration, std::string*, std::vector<std::string>*, Choice>;
+// A field of any enum that has names (engine/base/names.h).
+struct Choice {
+    std::string (*name)(const TrainOptions& options);
+    void (*set)(TrainOptions& options, const std::string& flag, const std::string& name);  // throws WrongSetting
+    std::vector<std::string> (*known)();
+};
+
+using AnyField = std::variant<Field<bool>, Field<std::uint64_t>, Field<double>, Duration, Field<std::string>,
+                              Field<std::vector<std::string>>, Choice>;
 
 // The parts of `train --help`.
 enum class Group { text, model, time, optimizer, adapters, run };
@@ -70,44 +55,65 @@ enum Trait : unsigned {
     kEachProcess = 32,   // may differ between processes that train together
     kTakesFile = 64,     // a path of a file or a folder
     kTakesFolder = 128,  // a path of a folder
+    kCommand = 256,      // says how the command runs; neither in config.toml nor in settings_json
 };
 
 struct Setting {
     std::string name;  // n-layer: --n-layer, and n_layer in config.toml, JSON and Python
-    Value value;
+    AnyField field;
     Group group;
     unsigned traits;
     std::string help;
     std::vector<std::string> words = {};  // known values; others are allowed
 
     bool is(Trait trait) const { return (traits & trait) != 0; }
-    std::string key() const;   // n_layer
-    std::string text() const;  // the value
-    std::string toml() const;  // as in config.toml
-    nlohmann::ordered_json json() const;
+    std::string key() const;                              // n_layer
+    std::string text(const TrainOptions& options) const;  // the value
+    std::string toml(const TrainOptions& options) const;  // as in config.toml
+    nlohmann::ordered_json json(const TrainOptions& options) const;
     const char* kind() const;  // "a whole number of at least 0"
-    // Sets it to a value such as json() gives; false: the value is of another kind. Throws Error, naming the flag, for
-    // an unknown name.
-    bool set(const nlohmann::ordered_json& value) const;
-    // Reads the value from the command line's texts; the last one counts, unless the value is a list. Throws Error,
-    // naming the flag.
-    void read(const std::vector<std::string>& texts) const;
+    // Sets it to a value such as json() gives; false: the value is of another kind. Throws WrongSetting for an unknown
+    // name.
+    bool set(TrainOptions& options, const nlohmann::ordered_json& value) const;
+    // Reads the value from the command line's texts; the last one counts, unless the value is a list. Throws
+    // WrongSetting.
+    void read(TrainOptions& options, const std::vector<std::string>& texts) const;
 };
 
-std::vector<Setting> settings(TrainOptions& options);  // bound to the fields of `options`
+const std::vector<Setting>& settings();
 
-// The pairs of settings whose values differ.
-std::vector<std::pair<Setting, Setting>> differing(TrainOptions& a, TrainOptions& b);
+// The settings whose values differ.
+std::vector<const Setting*> differing(const TrainOptions& a, const TrainOptions& b);
 
-// Reads a config.toml into `options`, and returns the names of its settings. Ignores settings of one start, which older
-// versions wrote, and, if allowed, `unknown` keys. Throws BadInput for unknown keys and values of the wrong type, and
-// Error, naming the flag, for an unknown name.
+// All values, and where they came from.
+struct Config {
+    enum class Source { file, flag };
+
+    TrainOptions options = {};
+    std::map<std::string, Source> given = {};  // by name; the recipe chooses the others, or they have their default
+    Fits fits = Fits::nothing;                 // what the recipe chooses for the run
+
+    bool is_given(const std::string& name) const { return given.contains(name); }
+    bool is_flag(const std::string& name) const { return is_given(name) && given.at(name) == Source::flag; }
+
+    // Takes the settings that are not given here from `under`, but for those of one start; they are given if they are
+    // given there.
+    void fill(const Config& under);
+
+    // Sets a field that is not given: choose("n-layer", options.n_layer, 2).
+    template <class T, class Chosen>
+    void choose(const char* name, T& field, Chosen value) const {
+        if (!is_given(name)) field = static_cast<T>(value);
+    }
+};
+
+// Reads a config.toml. Ignores settings of one start, which older versions wrote, and, if allowed, `unknown` keys.
+// Throws BadInput for unknown keys and values of the wrong type, and WrongSetting for an unknown name.
 enum class UnknownKeys { refused, passed_over };
-std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
-std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options,
-                                 UnknownKeys unknown = UnknownKeys::refused);
+Config read_toml(const std::filesystem::path& path);
+Config parse_toml(const std::string& text, const std::string& what, UnknownKeys unknown = UnknownKeys::refused);
 // All settings except those of one start, and the plan if it changed or may change.
-std::string to_toml(TrainOptions options);
-nlohmann::ordered_json settings_json(TrainOptions options);
+std::string to_toml(const TrainOptions& options);
+nlohmann::ordered_json settings_json(const TrainOptions& options);
 
 }  // namespace inkling::train

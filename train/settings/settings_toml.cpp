@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "engine/base/check.h"
@@ -100,7 +101,7 @@ void read_plan(const toml::table& table, const std::string& what, RunPlan& plan)
 }
 
 std::string plan_toml(const RunPlan& plan) {
-    if (!plan.adjustable && plan.changes.empty()) return "";
+    if (plan.empty()) return "";
     std::string steps, before;
     for (const RunPlan::Change& change : plan.changes) {
         steps += fmt::format("{}{}", steps.empty() ? " " : ", ", change.step);
@@ -112,46 +113,46 @@ std::string plan_toml(const RunPlan& plan) {
 
 }  // namespace
 
-std::string Setting::toml() const {
-    const nlohmann::ordered_json all = json();
-    if (!all.is_array()) return all.is_string() ? quoted(all.get<std::string>()) : text();
+std::string Setting::toml(const TrainOptions& options) const {
+    const nlohmann::ordered_json all = json(options);
+    if (!all.is_array()) return all.is_string() ? quoted(all.get<std::string>()) : text(options);
     std::string list;
     for (const auto& item : all) list += (list.empty() ? " " : ", ") + quoted(item.get<std::string>());
     return list.empty() ? "[]" : "[" + list + " ]";
 }
 
-std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
-    return parse_toml(formats::read_file(path, formats::FileKind::toml), path.string(), options);
+Config read_toml(const std::filesystem::path& path) {
+    return parse_toml(formats::read_file(path, formats::FileKind::toml), path.string());
 }
 
-std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options,
-                                 UnknownKeys unknown) {
+Config parse_toml(const std::string& text, const std::string& what, UnknownKeys unknown) {
     const toml::table table = parsed(text, what);
-    std::set<std::string> read, keys;
+    Config read;
     std::vector<std::string> known;
-    for (const Setting& s : settings(options)) {
+    for (const Setting& s : settings()) {
+        if (s.is(kCommand)) continue;
         known.push_back(s.key());
         const toml::node* const node = table.get(s.key());
         if (!node || s.is(kOneStart)) continue;
         const std::string place = what + ": " + s.key();
-        check<BadInput>(s.set(json_of(*node, place)), "{}: {} is required", place, s.kind());
-        read.insert(s.name);
+        check<BadInput>(s.set(read.options, json_of(*node, place)), "{}: {} is required", place, s.kind());
+        read.given[s.name] = Config::Source::file;
     }
-    keys.insert(known.begin(), known.end());
+    read_plan(table, what, read.options.plan);
+    std::set<std::string_view> keys(known.begin(), known.end());
     keys.insert({kAdjustable, kStep, kStepsBefore});
-    read_plan(table, what, options.plan);
     for (const auto& [key, node] : table) {
-        if (unknown == UnknownKeys::passed_over || keys.contains(std::string(key.str()))) continue;
+        if (unknown == UnknownKeys::passed_over || keys.contains(key.str())) continue;
         throw BadInput(
             fmt::format("{}: unknown key '{}'{}", what, shown_name(key.str()), did_you_mean(key.str(), known)));
     }
     return read;
 }
 
-std::string to_toml(TrainOptions options) {
+std::string to_toml(const TrainOptions& options) {
     std::string all;
-    for (const Setting& s : settings(options))
-        if (!s.is(kOneStart)) all += fmt::format("{} = {}\n", s.key(), s.toml());
+    for (const Setting& s : settings())
+        if (!s.is(kOneStart)) all += fmt::format("{} = {}\n", s.key(), s.toml(options));
     return all + plan_toml(options.plan);
 }
 

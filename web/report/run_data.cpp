@@ -57,11 +57,7 @@ Json or_note(Json& notes, const Read& read) {
     }
 }
 
-Json settings_of(const fs::path& run) {
-    train::TrainOptions options;
-    train::read_toml(run / "config.toml", options);
-    return train::settings_json(options);
-}
+Json settings_of(const fs::path& run) { return train::settings_json(train::read_toml(run / "config.toml").options); }
 
 Json model_of(const fs::path& run) {
     const fs::path folder = models::find_model(run);

@@ -1,4 +1,4 @@
-#include "train/teachers.h"
+#include "train/step/teachers.h"
 
 #include <algorithm>
 

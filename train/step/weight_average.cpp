@@ -1,4 +1,4 @@
-#include "train/weight_average.h"
+#include "train/step/weight_average.h"
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"

@@ -1,6 +1,6 @@
 // Sets up a run, from its settings to a ready loop: text, tokenizer, model, tokens.
 //   PreparedRun run{data::stories_corpus()};
-//   prepare(settings, find_resume(settings), events, run);
+//   prepare(config, resume, events, run);                                // after resolve() (resolve.h)
 //   run.loop->run(callbacks);
 // A plan needs less: `train --dry-run` stops after open_tokenizer, and `verify` after make_dataset (data/dataset.h).
 #pragma once
@@ -14,7 +14,8 @@
 #include "data/text/corpus.h"
 #include "models/files/folder.h"
 #include "train/loop.h"
-#include "train/settings/run_settings.h"
+#include "train/recipes/fit.h"
+#include "train/setup/resolve.h"
 
 namespace inkling::train {
 
@@ -24,7 +25,9 @@ struct SetupEvents {
     virtual void note(const std::string&) {}
     virtual void warn(const std::string&) {}
     virtual void encoding(std::size_t, std::size_t) {}  // bytes done, bytes in all
-    virtual void planned(const TrainOptions&, const FittedPlan&) {}
+    // What a recipe has chosen, with the measured time of a step, 0 if it read no clock.
+    virtual void planned(const TrainOptions&, const models::Architecture&, double /*text_tokens*/,
+                         double /*seconds_per_step*/) {}
 };
 
 // A text that several runs learn, one after the other.
@@ -45,18 +48,9 @@ struct PreparedRun {
 };
 
 // Loads the newest intact candidate, else makes a new model, and fits the settings that the recipe chooses.
-void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, PreparedRun& run);
-
-// Opens the tokenizer of a new run into loaded.tokenizer; recipes choose it for the text. With --init-from it is that
-// model's tokenizer, whether or not `loaded` holds the model; with --teacher, the first teacher's. To learn
-// conversations, it gets ChatML's special tokens; returns whether they are new. With `learn` false, does not learn byte
-// pairs, and loaded.tokenizer is null.
-bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn = true);
+void prepare(Config& config, const Resume& resume, SetupEvents& events, PreparedRun& run);
 
 // The input of a recipe: size and kind of the text.
 Budget budget_of(const data::Dataset& text);
-
-// Makes the tokenizer refuse unknown characters if `strict`, else replace and count them.
-void take_unknown(data::Tokenizer& tokenizer, bool strict);
 
 }  // namespace inkling::train

@@ -1,12 +1,14 @@
-#include "train/run/run_tokenizer.h"
+#include "train/setup/tokenizer.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "data/dataset.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "formats/files/file.h"
-#include "models/files/folder.h"
+#include "models/files/chat_tokens.h"
+#include "train/recipes/fit.h"
 
 namespace inkling::train {
 namespace {
@@ -28,8 +30,7 @@ std::vector<std::string_view> beginning(const std::vector<std::string_view>& tex
     return first;
 }
 
-}  // namespace
-
+// Reads the file or folder that --tokenizer names, or learns characters or byte pairs from the text.
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     if (kind == data::TokenizerKind::characters) {
@@ -43,13 +44,39 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
         return std::make_unique<data::BpeTokenizer>(
             data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
     }
-    if (!formats::is_there(options.tokenizer)) {
-        throw BadInput(
-            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
-                        "folder is required",
-                        options.tokenizer));
-    }
+    check<BadInput>(formats::is_there(options.tokenizer),
+                    "--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model folder is required",
+                    options.tokenizer);
     return models::open_tokenizer(options.tokenizer);
+}
+
+}  // namespace
+
+bool open_tokenizer(const data::Corpus& corpus, Config& config, models::LoadedModel& loaded, bool learn) {
+    TrainOptions& options = config.options;
+    const bool chat = options.chat_template == ChatForm::chatml || data::has_conversations(corpus);
+    if (!loaded.tokenizer && !options.init_from.empty()) {
+        loaded.tokenizer = models::open_tokenizer(options.init_from);
+    } else if (!loaded.tokenizer && !options.teacher.empty() && !config.is_given("tokenizer")) {
+        loaded.tokenizer = models::open_tokenizer(options.teacher[0]);
+    } else if (!loaded.tokenizer) {
+        // conversations need byte pairs, which can have special tokens
+        fit_tokenizer(chat ? std::max(corpus.bytes(), kShortText + 1) : corpus.bytes(), config);
+        if (!learn && find_named<data::TokenizerKind>(options.tokenizer) == data::TokenizerKind::byte_pairs)
+            return false;
+        loaded.tokenizer = make_tokenizer(options, corpus);
+    }
+    if (!chat || loaded.tokenizer->chat) return false;
+    check<BadInput>(options.lora_rank == 0,
+                    "{}: the model has no chat template, and adapters do not learn the tokens of a new one: train "
+                    "without --lora-rank, or choose a model with a chat template",
+                    options.init_from);
+    models::add_chat_tokens(loaded);
+    return true;
+}
+
+void take_unknown(data::Tokenizer& tokenizer, bool strict) {
+    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
 }
 
 }  // namespace inkling::train

@@ -17,12 +17,12 @@
 #include "distributed/processes.h"
 #include "models/transformer.h"
 #include "train/optimizers/optimizer.h"
-#include "train/schedule.h"
 #include "train/sharding/pairwise_sum.h"
 #include "train/sharding/reduce_scatter.h"
-#include "train/spikes.h"
-#include "train/teachers.h"
-#include "train/weight_average.h"
+#include "train/step/schedule.h"
+#include "train/step/spikes.h"
+#include "train/step/teachers.h"
+#include "train/step/weight_average.h"
 
 namespace inkling::train {
 

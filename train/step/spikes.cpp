@@ -1,4 +1,4 @@
-#include "train/spikes.h"
+#include "train/step/spikes.h"
 #include "formats/ascii.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "train/setup.h"
+#include "train/setup/setup.h"
 
 #include <fmt/ranges.h>
 
@@ -15,7 +15,7 @@
 #include "train/adapters.h"
 #include "train/recipes/estimate.h"
 #include "train/run/resume.h"
-#include "train/run/run_tokenizer.h"
+#include "train/setup/tokenizer.h"
 
 namespace inkling::train {
 namespace {
@@ -36,8 +36,7 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
 
 class Preparation {
   public:
-    Preparation(RunSettings& settings, SetupEvents& events)
-        : settings_(settings), options_(settings.options), events_(events) {}
+    Preparation(Config& config, SetupEvents& events) : config_(config), options_(config.options), events_(events) {}
 
     // Loads the newest intact candidate, else makes a new model.
     void prepare(PreparedRun& run, const Resume& resume) const {
@@ -45,11 +44,11 @@ class Preparation {
             try {
                 together([&] {
                     run.loaded = load_checkpoint(candidate);
-                    check_tokenizer(options_, *run.loaded.tokenizer, candidate, settings_.force);
+                    check_tokenizer(options_, *run.loaded.tokenizer, candidate, options_.force);
                 });
                 make_loop(run, candidate);
                 std::string changes;
-                together([&] { changes = train::resume(*run.loop, candidate, settings_.force); });
+                together([&] { changes = train::resume(*run.loop, candidate, options_.force); });
                 if (!changes.empty()) events_.warn(changes);
                 run.checkpoint = candidate;
                 return;
@@ -64,9 +63,9 @@ class Preparation {
         }
         if (!options_.init_from.empty()) {
             run.loaded = options_.lora_rank > 0 ? load_adapted() : load_whole(models::find_model(options_.init_from));
-            change_softcap(settings_, run.loaded.model->config);
+            change_softcap(config_, run.loaded.model->config);
         }
-        if (open_tokenizer(run.corpus, settings_, run.loaded) && data::has_conversations(run.corpus))
+        if (open_tokenizer(run.corpus, config_, run.loaded) && data::has_conversations(run.corpus))
             events_.note(
                 "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
         make_loop(run, "");
@@ -118,11 +117,10 @@ class Preparation {
 
     // Loads the base model of adapters, in --base-precision.
     models::LoadedModel load_base(const fs::path& folder) const {
-        if (models::is_adapter(folder))
-            throw WrongSetting(
-                fmt::format("{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling "
-                            "export --format hf",
-                            folder.string()));
+        check<WrongSetting>(!models::is_adapter(folder),
+                            "{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling export "
+                            "--format hf",
+                            folder.string());
         return train::load_base(folder, options_);
     }
 
@@ -134,7 +132,7 @@ class Preparation {
     // Loads the base model with new adapters, or with those of --init-adapter.
     models::LoadedModel load_adapted() const {
         const fs::path folder = models::find_model(options_.init_from);
-        fit_base_precision(folder, settings_);
+        fit_base_precision(folder, config_);
         models::LoadedModel loaded = load_base(folder);
         models::Transformer<float>& model = *loaded.model;
         check_targets(model.config, options_);
@@ -145,15 +143,15 @@ class Preparation {
             models::load_adapter(models::find_model(options_.init_adapter), model);
             check<BadInput>(!model.adapter.changes_tables, "--init-adapter {}: {}", options_.init_adapter,
                             models::kTablesChanged);
-            const auto adapted = [&](const models::ParameterSpec& p) { return model.has_adapter(p); };
-            const std::string targets = fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
-            if (settings_.has("lora-targets") &&
-                models::target_names(model.config, models::adapter_targets(model.config, options_.lora_targets)) !=
-                    models::target_names(model.config, adapted))
-                throw WrongSetting(
-                    fmt::format("--lora-targets is {} in the adapter that is loaded, got {}: leave the flag out",
-                                targets, options_.lora_targets));
-            options_.lora_targets = targets;
+            const auto names = [&](const models::ParameterFilter& adapted) {
+                return fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
+            };
+            const std::string own = names([&](const models::ParameterSpec& p) { return model.has_adapter(p); });
+            check<WrongSetting>(!config_.is_flag("lora-targets") ||
+                                    names(models::adapter_targets(model.config, options_.lora_targets)) == own,
+                                "--lora-targets is {} in the adapter that is loaded, got {}: leave the flag out", own,
+                                options_.lora_targets);
+            options_.lora_targets = own;
         }
         name_base(loaded, folder);
         return loaded;
@@ -167,18 +165,18 @@ class Preparation {
                            "leave the flag out");
         if (!adapter) return models::load_model(folder, options_.dropout);
         const fs::path base =
-            settings_.has("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
+            config_.is_flag("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
         models::LoadedModel loaded = load_base(base);
         models::load_adapter(folder, *loaded.model);
-        take_adapter(loaded.model->adapter, settings_);
+        take_adapter(loaded.model->adapter, config_);
         name_base(loaded, base);
         return loaded;
     }
 
     void make_loop(PreparedRun& run, const fs::path& candidate) const {
         if (run.loaded.model) {
-            const bool chosen = !candidate.empty() || settings_.given.contains("block-size");
-            take_shape(run.loaded.model->config, chosen, settings_);
+            const bool chosen = !candidate.empty() || config_.is_given("block-size");
+            take_shape(run.loaded.model->config, chosen, config_);
         }
         check_teachers(options_, *run.loaded.tokenizer);
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
@@ -198,12 +196,14 @@ class Preparation {
                     ids.visit([&](auto some) { repeated.insert(repeated.end(), some.begin(), some.end()); });
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
             Budget budget = budget_of(run.text);
-            if (!settings_.recipe || !settings_.recipe->tunes) budget.tokens = text.size();
-            const auto plan = fit_recipe(tokenizer, text, budget, model.get(), settings_);
+            if (config_.fits != Fits::model) budget.tokens = text.size();
+            const auto seconds_per_step = fit_recipe(tokenizer, text, budget, model.get(), config_);
             if (model) model->config.dropout = options_.dropout;  // a recipe may have chosen it
-            if (plan) events_.planned(options_, *plan);
-            check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
-                         static_cast<double>(ids.size()));
+            const models::Architecture architecture =
+                model ? model->config : options_.model_config(tokenizer.vocab_size());
+            const auto tokens_in_all = static_cast<double>(ids.size());
+            if (seconds_per_step) events_.planned(options_, architecture, tokens_in_all, *seconds_per_step);
+            check_memory(options_, architecture, tokens_in_all);
             if (!model) model = new_model(tokenizer, ids);
             run.loop = std::make_unique<TrainingLoop>(options_, *model, run.text, &tokenizer, distributed::processes());
         });
@@ -220,35 +220,12 @@ class Preparation {
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }
 
-    RunSettings& settings_;
+    Config& config_;
     TrainOptions& options_;
     SetupEvents& events_;
 };
 
 }  // namespace
-
-bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn) {
-    TrainOptions& options = settings.options;
-    const bool chat = options.chat_template == ChatForm::chatml || data::has_conversations(corpus);
-    if (!loaded.tokenizer && !options.init_from.empty()) {
-        loaded.tokenizer = models::open_tokenizer(options.init_from);
-    } else if (!loaded.tokenizer && !options.teacher.empty() && !settings.given.contains("tokenizer")) {
-        loaded.tokenizer = models::open_tokenizer(options.teacher[0]);
-    } else if (!loaded.tokenizer) {
-        // conversations need byte pairs, which can have special tokens
-        fit_tokenizer(chat ? std::max(corpus.bytes(), kShortText + 1) : corpus.bytes(), settings);
-        if (!learn && find_named<data::TokenizerKind>(options.tokenizer) == data::TokenizerKind::byte_pairs)
-            return false;
-        loaded.tokenizer = make_tokenizer(options, corpus);
-    }
-    if (!chat || loaded.tokenizer->chat) return false;
-    check<BadInput>(options.lora_rank == 0,
-                    "{}: the model has no chat template, and adapters do not learn the tokens of a new one: train "
-                    "without --lora-rank, or choose a model with a chat template",
-                    options.init_from);
-    models::add_chat_tokens(loaded);
-    return true;
-}
 
 Budget budget_of(const data::Dataset& text) {
     Budget budget;
@@ -259,12 +236,8 @@ Budget budget_of(const data::Dataset& text) {
     return budget;
 }
 
-void take_unknown(data::Tokenizer& tokenizer, bool strict) {
-    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
-}
-
-void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, PreparedRun& run) {
-    Preparation(settings, events).prepare(run, resume);
+void prepare(Config& config, const Resume& resume, SetupEvents& events, PreparedRun& run) {
+    Preparation(config, events).prepare(run, resume);
 }
 
 }  // namespace inkling::train
