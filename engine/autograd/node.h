@@ -55,18 +55,18 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    std::atomic<int> runs = 0;   // walk.h: -1: one that changes the node; else the number that read it
+    std::atomic<int> runs = 0;   // claim.h: -1: one that changes the node; else the number that read it
     std::recursive_mutex mutex;  // leaf_lock.h
     struct {
         bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer
         bool in_hooks = false;    // its hooks are running, on the thread that holds the mutex
     } leaf;
-    struct {                                       // declarations of the op about its output (output.h)
-        std::function<ConstArray<T>()> recompute;  // computes the value again
-        std::function<Array<T>(Node&)> make_grad;  // makes the array for the gradient, in the layout of a view
-        int view_depth = 0;                        // views of views behind this node
-        bool saves_nothing = false;                // so backward may run again after the graph was released
-        bool partial = false;                      // several nodes fill in parts of the gradient
+    struct {                                            // declarations of the op about its output (output.h)
+        std::function<ConstArray<T>()> recompute;       // computes the value again
+        std::function<Array<T>(Node&)> make_grad;       // makes the array for the gradient, in a layout of its own
+        std::function<Array<T>(const Array<T>&)> view;  // the value is this view of input 0's, and so is the gradient
+        bool saves_nothing = false;                     // so backward may run again after the graph was released
+        bool partial = false;                           // several nodes fill in parts of the gradient
     } output;
     std::atomic<Watch<T>*> watch = nullptr;  // requests for the gradient (watch.h), or null; owned
     NodePtr<T> next_doomed;                  // while a graph is destroyed

@@ -34,7 +34,12 @@ Tensor<T> saves_nothing(Tensor<T> y) {
 // A new uninitialised array in the layout that `node` wants for its gradient.
 template <class T>
 Array<T> new_gradient(Node<T>& node) {
-    return node.output.make_grad ? node.output.make_grad(node) : Array<T>(node.shape);
+    Node<T>* base = &node;
+    std::vector<const Node<T>*> views;
+    for (; base->output.view; base = base->inputs[0].get()) views.push_back(base);
+    Array<T> g = base->output.make_grad ? base->output.make_grad(*base) : Array<T>(base->shape);
+    for (auto view = views.rbegin(); view != views.rend(); ++view) g = (*view)->output.view(g);
+    return g;
 }
 
 // make() returns the uninitialised array for y's gradient, where a new contiguous one would have to be copied.
@@ -47,12 +52,8 @@ void set_gradient_layout(const Tensor<T>& y, const F& make) {
 template <class T, class View>
 void is_view(const Tensor<T>& y, const Tensor<T>& x, const View& view) {
     if (!y.requires_grad()) return;
-    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; longer chains of views copy
-    Node<T>& node = *y.node();
-    node.output.view_depth = x.node()->output.view_depth + 1;
-    if (node.output.view_depth <= kDeepest)
-        node.output.make_grad = [view](Node<T>& self) { return view(new_gradient(*self.inputs[0])); };
-    if (const auto again = recomputation(x)) node.output.recompute = [view, again] { return view(again()); };
+    y.node()->output.view = view;
+    if (const auto again = recomputation(x)) y.node()->output.recompute = [view, again] { return view(again()); };
 }
 
 }  // namespace inkling

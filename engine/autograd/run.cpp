@@ -60,15 +60,15 @@ GraphRun<T>::GraphRun(const char* what, const NodePtr<T>& root, Into into, const
                       AtTargets at_targets)
     : root_(root),
       into_(into),
-      walk_(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(targets),
-            at_targets == AtTargets::stop ? targets : std::vector<NodePtr<T>>()) {
+      nodes_(nodes_behind(what, root, into == Into::tensors ? Access::read : Access::change, oldest_of(targets),
+                          at_targets == AtTargets::stop ? targets : std::vector<NodePtr<T>>())) {
     for (const NodePtr<T>& target : targets) {
         const bool first = wanted_.insert(target.get()).second;
         if (first && !records()) accumulators_[target.get()] = std::make_shared<Node<T>>("gradients", target->shape);
     }
     if (into == Into::leaves) return;
-    for (auto node = walk_.nodes.rbegin(); node != walk_.nodes.rend(); ++node)
-        if (leads_on(**node)) wanted_.insert(node->get());
+    for (auto claim = nodes_.rbegin(); claim != nodes_.rend(); ++claim)
+        if (leads_on(*claim->node())) wanted_.insert(claim->node().get());
 }
 
 template <class T>
@@ -79,16 +79,18 @@ bool GraphRun<T>::leads_on(const Node<T>& node) const {
 
 template <class T>
 void GraphRun<T>::propagate(Tensor<T> dy, Graph after) {
-    const std::vector<NodePtr<T>> none;
-    WatchedLeaves<T> leaves(into_ == Into::leaves ? walk_.nodes : none);
+    WatchedLeaves<T> leaves;
+    for (const Claim<T>& claim : nodes_)
+        if (into_ == Into::leaves) leaves.add(*claim.node());
     records() ? add(*root_, dy) : add_gradient(accumulator(*root_), dy.array());
     dy = {};
-    for (NodePtr<T>& node : walk_.nodes) {
+    for (Claim<T>& claim : nodes_) {
+        const NodePtr<T>& node = claim.node();
         if (leads_on(*node)) step(node);
         leaves.done(*node);
         if (after == Graph::keep || records()) continue;
         release(*node);
-        walk_.leave(node);
+        claim.end();
     }
 }
 

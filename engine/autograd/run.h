@@ -46,7 +46,7 @@ class GraphRun {
 
     const NodePtr<T> root_;
     const Into into_;
-    Walk<T> walk_;
+    std::vector<Claim<T>> nodes_;                                  // in order, from the root
     std::unordered_set<const Node<T>*> wanted_;                    // the targets, and the nodes that lead to them
     std::unordered_map<const Node<T>*, NodePtr<T>> accumulators_;  // of targets, whose own gradients stay as they are
     std::unordered_map<const Node<T>*, Tensor<T>> recorded_;       // the gradients with a graph

@@ -25,15 +25,15 @@ std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, 
     std::unordered_map<const Node<T>*, std::string> name_of;
     for (const auto& [name, tensor] : names) name_of.emplace(tensor.node().get(), name);
 
-    const Walk<T> walk("to_dot", y.node(), Access::read);
+    const auto claims = nodes_behind("to_dot", y.node(), Access::read);
     std::vector<const Node<T>*> nodes;
     std::unordered_map<const Node<T>*, std::size_t> number;
     const auto note = [&](const NodePtr<T>& node) {
         if (node && number.emplace(node.get(), 0).second) nodes.push_back(node.get());
     };
     note(y.node());
-    for (const NodePtr<T>& node : walk.nodes)
-        for (const NodePtr<T>& input : node->inputs) note(input);
+    for (const Claim<T>& claim : claims)
+        for (const NodePtr<T>& input : claim.node()->inputs) note(input);
     std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
     for (std::size_t i = 0; i < nodes.size(); ++i) number[nodes[i]] = i;
 

@@ -73,12 +73,9 @@ void refuse_in_hooks(Node<T>& leaf) {
 }
 
 template <class T>
-WatchedLeaves<T>::WatchedLeaves(const std::vector<NodePtr<T>>& nodes) {
-    for (const auto& node : nodes) {
-        for (const auto& input : node->inputs)
-            if (input && input->is_leaf() && input->watch) ++open_[input.get()];
-    }
-    for (const auto& [leaf, count] : open_) refuse_in_hooks(*leaf);
+void WatchedLeaves<T>::add(const Node<T>& node) {
+    for (const auto& input : node.inputs)
+        if (input && input->is_leaf() && input->watch && ++open_[input.get()] == 1) refuse_in_hooks(*input);
 }
 
 template <class T>

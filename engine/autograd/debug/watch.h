@@ -35,7 +35,7 @@ void refuse_in_hooks(Node<T>& leaf);  // throws if the leaf's hooks are running 
 template <class T>
 class WatchedLeaves {
   public:
-    explicit WatchedLeaves(const std::vector<NodePtr<T>>& nodes);
+    void add(const Node<T>& node);   // a node whose backward will run
     void done(const Node<T>& node);  // after the node's backward: hands out complete leaves
 
   private:
