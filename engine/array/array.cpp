@@ -75,6 +75,18 @@ namespace {
 template <class T>
 using PairRow = FunctionRef<void(T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n)>;
 
+// A row of to[i] = f(to[i], from[i]).
+template <class T, class F>
+auto pair_row(const F& f) {
+    return [&f](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
+        if (ts == 1 && fs == 1) {
+            for (std::size_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
+        } else {
+            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
+        }
+    };
+}
+
 template <class T>
 void pairwise(const char* op, Array<T>& dst, const ConstArray<T>& src, PairRow<T> row) {
     check(dst.shape() == src.shape(), "{}: shapes must be equal, got {} and {}", op, dst.shape(), src.shape());
@@ -95,14 +107,7 @@ Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
     check(broadcasts_to(values.shape(), this->shape()),
           "array: what is written in place must broadcast to the shape {}, got {}", this->shape(), values.shape());
     const ConstArray<T> apart = same_buffer(values) ? ConstArray<T>(values.clone()) : values;
-    const auto row = [&f](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
-        if (ts == 1 && fs == 1) {
-            for (std::size_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
-        } else {
-            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
-        }
-    };
-    pairwise<T>("array", *this, apart.broadcasted(this->shape()), row);
+    pairwise<T>("array", *this, apart.broadcasted(this->shape()), pair_row<T>(f));
     count_write();
     return *this;
 }
@@ -153,13 +158,7 @@ void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
 template <class T>
 void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     profile::count_bytes(static_cast<double>(3 * dst.size() * sizeof(T)));
-    pairwise<T>("add", dst, src, [](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
-        if (ts == 1 && fs == 1) {
-            for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
-        } else {
-            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to += *from;
-        }
-    });
+    pairwise<T>("add", dst, src, pair_row<T>(std::plus<>()));
 }
 
 template class ConstArray<float>;

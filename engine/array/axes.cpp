@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "engine/base/parallel.h"
+#include "engine/array/rows.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/lanes.h"
 
@@ -25,24 +25,14 @@ template <class T>
 Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     constexpr std::size_t kRows = 64;
     const T* const from = x.data();
-    const auto add = [from, width](T* to, std::size_t row, std::size_t first, std::size_t n) {
-        add_row(n, to, from + row * width + first);
-    };
-    if (rows > 2 * kRows) {
-        const std::size_t pieces = (rows + kRows - 1) / kRows;
-        Array<T> sums({pieces, width});
-        parallel_rows(pieces, kRows * width, [&](std::size_t begin, std::size_t end) {
-            std::fill(sums.data() + begin * width, sums.data() + end * width, T{0});
-            for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r)
-                add(sums.data() + r / kRows * width, r, 0, width);
-        });
-        return sum_rows<T>(sums, pieces, width);
-    }
+    if (rows > 2 * kRows)
+        return sum_of_rows<T>(rows, width, kRows,
+                              [=](std::size_t r, T* sums) { add_row(width, sums, from + r * width); });
     Array<T> y({width}, T{0});
     parallel_for(
         width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
         [&](std::size_t begin, std::size_t end) {
-            for (std::size_t r = 0; r < rows; ++r) add(y.data() + begin, r, begin, end - begin);
+            for (std::size_t r = 0; r < rows; ++r) add_row(end - begin, y.data() + begin, from + r * width + begin);
         },
         kLine);
     return y;
@@ -105,9 +95,7 @@ Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) 
     if (rows.dim(0) == 1) {
         to[0] = sum_row(rows.data(), width);
     } else {
-        parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t r = begin; r < end; ++r) to[r] = sum_row(rows.data() + r * width, width);
-        });
+        each_row(rows.dim(0), width, [&](std::size_t r) { to[r] = sum_row(rows.data() + r * width, width); });
     }
     return y;
 }

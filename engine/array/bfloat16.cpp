@@ -1,8 +1,7 @@
 #include "engine/array/bfloat16.h"
 
-#include "engine/array/axes.h"
+#include "engine/array/rows.h"
 #include "engine/array/strided.h"
-#include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/add_row.h"
 
@@ -39,24 +38,18 @@ Array<float> widen(const ConstArray<BFloat16>& h) {
 }
 
 Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_sums) {
-    constexpr std::size_t kRows = 64;  // rows per partial sum, for any number of threads
-    const std::size_t rows = x.dim(0), columns = x.dim(1), chunks = (rows + kRows - 1) / kRows;
+    constexpr std::size_t kRows = 64;  // in a chunk
+    const std::size_t columns = x.dim(1);
     profile::count_bytes(static_cast<double>(6 * x.size()));
     Array<BFloat16> y(x.shape());
-    Array<float> partial({chunks, columns});
     const float* const from = x.data();
     BFloat16* const to = y.data();
-    parallel_rows(chunks, kRows * columns, [&](std::size_t begin, std::size_t end) {
-        std::fill(partial.data() + begin * columns, partial.data() + end * columns, 0.0f);
-        for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r) {
-            const float* const row = from + r * columns;
-            BFloat16* const out = to + r * columns;
-            float* const sums = partial.data() + r / kRows * columns;
-            for (std::size_t c = 0; c < columns; ++c) out[c] = round_to_bfloat16(row[c]);
-            add_row(columns, sums, row);
-        }
+    column_sums = sum_of_rows<float>(x.dim(0), columns, kRows, [=](std::size_t r, float* sums) {
+        const float* const row = from + r * columns;
+        BFloat16* const out = to + r * columns;
+        for (std::size_t c = 0; c < columns; ++c) out[c] = round_to_bfloat16(row[c]);
+        add_row(columns, sums, row);
     });
-    column_sums = sum_over<float>(partial, {0});
     return y;
 }
 

@@ -82,7 +82,6 @@ void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::siz
 }
 
 void parallel_pieces(std::size_t n, RangeBody body) {
-    constexpr std::size_t kPiece = 1024;
     parallel_for(
         n, kGrain,
         [&](std::size_t begin, std::size_t end) {

@@ -32,7 +32,9 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t 
 // Calls body(begin, end) on ranges of rows of `width` elements; the grain is in elements.
 void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::size_t grain = kGrain);
 
-// Calls body(begin, end) on short pieces, which stay in L1 if the body passes over several arrays more than once.
+// Calls body(begin, end) on pieces of at most kPiece, which stay in L1 if the body passes over several arrays more than
+// once.
+inline constexpr std::size_t kPiece = 1024;
 void parallel_pieces(std::size_t n, RangeBody body);
 
 // out[i] = number(i) for n elements.

@@ -1,16 +1,15 @@
 #include "engine/base/profile.h"
 
-#include <chrono>
 #include <utility>
+
+#include "engine/base/clock.h"
 
 namespace inkling::profile {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 thread_local std::map<std::string, Lap> laps;
 thread_local Lap current;
-thread_local Clock::time_point last;
+thread_local double last;  // when the last lap ended
 
 }  // namespace
 
@@ -20,7 +19,7 @@ constinit thread_local bool inside_op = false;
 void start() {
     laps.clear();
     current = {};
-    last = Clock::now();
+    last = seconds_now();
     active = true;
 }
 
@@ -30,14 +29,14 @@ std::map<std::string, Lap> stop() {
 }
 
 void end_lap(const char* op, bool backward) {
-    const auto now = Clock::now();
+    const double now = seconds_now();
     Lap& lap = laps[backward ? std::string(op) + "'" : op];
     ++lap.calls;
-    lap.seconds += std::chrono::duration<double>(now - last).count();
+    lap.seconds += now - last;
     lap.flops += current.flops;
     lap.bytes += current.bytes;
     current = {};
-    last = Clock::now();
+    last = seconds_now();
 }
 
 void add(double flops, double bytes) {

@@ -9,8 +9,7 @@
 
 #include <bit>
 
-#include "engine/array/array.h"
-#include "engine/base/parallel.h"
+#include "engine/array/rows.h"
 #include "engine/kernels/lanes.h"
 #include "engine/kernels/tile_product.h"
 
@@ -62,9 +61,8 @@ struct PairOperands {
     static Kept kept(const ConstArray<float>& x) {
         const std::size_t B = x.dim(0), H = x.dim(1), L = x.dim(2), width = x.dim(3);
         Kept pairs({B, H, L, width / 2});
-        parallel_rows(B * H, L * width, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                natural(head_of<const float>(x, i / H, i % H), L, width, head_of<Pair>(pairs, i / H, i % H).data);
+        each_row(B * H, L * width, [&](std::size_t i) {
+            natural(head_of<const float>(x, i / H, i % H), L, width, head_of<Pair>(pairs, i / H, i % H).data);
         });
         return pairs;
     }
@@ -72,15 +70,13 @@ struct PairOperands {
         const std::size_t B = kept.dim(0), H = kept.dim(1), L = kept.dim(2), pairs = kept.dim(3);
         Array<float> y({B, L, H, 2 * pairs});
         float* const out = y.data();
-        parallel_rows(B * H, L * pairs, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                const Pair* const from = head_of<const Pair>(kept, i / H, i % H).data;
-                for (std::size_t l = 0; l < L; ++l) {
-                    float* const row = out + ((i / H * L + l) * H + i % H) * 2 * pairs;
-                    for (std::size_t j = 0; j < pairs; ++j) {
-                        row[2 * j] = std::bit_cast<float>(from[l * pairs + j] << 16);
-                        row[2 * j + 1] = std::bit_cast<float>(from[l * pairs + j] & 0xffff0000u);
-                    }
+        each_row(B * H, L * pairs, [&](std::size_t i) {
+            const Pair* const from = head_of<const Pair>(kept, i / H, i % H).data;
+            for (std::size_t l = 0; l < L; ++l) {
+                float* const row = out + ((i / H * L + l) * H + i % H) * 2 * pairs;
+                for (std::size_t j = 0; j < pairs; ++j) {
+                    row[2 * j] = std::bit_cast<float>(from[l * pairs + j] << 16);
+                    row[2 * j + 1] = std::bit_cast<float>(from[l * pairs + j] & 0xffff0000u);
                 }
             }
         });

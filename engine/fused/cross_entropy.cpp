@@ -10,9 +10,8 @@
 
 #include <cmath>
 
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
-#include "engine/base/profile.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
@@ -64,18 +63,16 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
         }
     }
     T *const top = maxima.data(), *const log_sum = log_sums.data();
-    parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            if (targets.data()[i] == ignore) continue;
-            const T* const row = z.data() + i * width;
-            top[i] = simd_max(width, row);
-            const Vec<T> m(top[i]);
-            log_sum[i] = portable::log(simd_sum(
-                width, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, row));
-            if (smoothing > 0) {
-                smooth.data()[i] = simd_sum(
-                    width, [m](auto sum, auto v, auto q) { return multiply_add(q, v - m, sum); }, row, shares.data());
-            }
+    each_row(rows, width, [&](std::size_t i) {
+        if (targets.data()[i] == ignore) return;
+        const T* const row = z.data() + i * width;
+        top[i] = simd_max(width, row);
+        const Vec<T> m(top[i]);
+        log_sum[i] = portable::log(simd_sum(
+            width, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, row));
+        if (smoothing > 0) {
+            smooth.data()[i] = simd_sum(
+                width, [m](auto sum, auto v, auto q) { return multiply_add(q, v - m, sum); }, row, shares.data());
         }
     });
     const bool each = options.reduction == Reduction::none;
@@ -103,25 +100,23 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
         T* const out = dz.data();
         const ConstArray<T> dy = dy_any.contiguous();
         const T *const pz = z->data(), *const pm = maxima.data(), *const pl = log_sums.data();
-        parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                T* const row = out + i * width;
-                const std::int32_t t = targets.data()[i];
-                if (t == ignore) {
-                    std::fill_n(row, width, T{0});
-                    continue;
-                }
-                const T g = dy.data()[each ? i : 0] * static_cast<T>(weight);
-                const double target = own * weight_of(static_cast<std::size_t>(t));
-                const Vec<T> m(pm[i]), l(pl[i]), whole(g * static_cast<T>(target + all));
+        each_row(rows, width, [&](std::size_t i) {
+            T* const row = out + i * width;
+            const std::int32_t t = targets.data()[i];
+            if (t == ignore) {
+                std::fill_n(row, width, T{0});
+                return;
+            }
+            const T g = dy.data()[each ? i : 0] * static_cast<T>(weight);
+            const double target = own * weight_of(static_cast<std::size_t>(t));
+            const Vec<T> m(pm[i]), l(pl[i]), whole(g * static_cast<T>(target + all));
+            simd_map(
+                width, row, [=](auto v) { return whole * portable::exp((v - m) - l); }, pz + i * width);
+            row[t] -= g * static_cast<T>(target);
+            if (smoothing > 0) {
+                const Vec<T> wide(g);
                 simd_map(
-                    width, row, [=](auto v) { return whole * portable::exp((v - m) - l); }, pz + i * width);
-                row[t] -= g * static_cast<T>(target);
-                if (smoothing > 0) {
-                    const Vec<T> wide(g);
-                    simd_map(
-                        width, row, [wide](auto d, auto q) { return d - wide * q; }, row, shares.data());
-                }
+                    width, row, [wide](auto d, auto q) { return d - wide * q; }, row, shares.data());
             }
         });
         grads.add(0, std::move(dz));

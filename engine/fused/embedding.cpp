@@ -1,9 +1,10 @@
 //   embedding   y_i = W[id_i]     dW[v] = sum of dy_i over the i with id_i = v, in order of i
 #include "engine/fused/embedding.h"
 
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
 #include "engine/base/profile.h"
+#include "engine/kernels/add_row.h"
 #include "engine/ops/plain/plain.h"
 
 namespace inkling {
@@ -26,14 +27,12 @@ Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
     const auto& packed = weight.packed();
     const ConstArray<T> table = packed ? ConstArray<T>() : weight.value().contiguous();
     T* const out = y.data();
-    parallel_rows(n, width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto id = static_cast<std::size_t>(ids.data()[i]);
-            if (packed) {
-                packed->unpack_rows(id, id + 1, out + i * width);
-            } else {
-                std::copy_n(table.data() + id * width, width, out + i * width);
-            }
+    each_row(n, width, [&](std::size_t i) {
+        const auto id = static_cast<std::size_t>(ids.data()[i]);
+        if (packed) {
+            packed->unpack_rows(id, id + 1, out + i * width);
+        } else {
+            std::copy_n(table.data() + id * width, width, out + i * width);
         }
     });
     const auto gradient = [ids, rows, width](const Tensor<T>& dy, Gradients<T>& grads) {
@@ -56,8 +55,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
                 [&](std::size_t begin, std::size_t end) {
                     for (std::size_t i = 0; i < n; ++i) {
                         T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
-                        const T* const from = dy.data() + i * width;
-                        for (std::size_t c = begin; c < end; ++c) row[c] += from[c];
+                        add_row(end - begin, row + begin, dy.data() + i * width + begin);
                     }
                 },
                 kLine);

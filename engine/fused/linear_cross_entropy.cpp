@@ -9,9 +9,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
 #include "engine/fused/linear.h"
+#include "engine/kernels/activation_row.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/activation.h"
 #include "engine/weights/operand.h"
@@ -47,7 +48,7 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
 template <class T>
 void cap_row(std::size_t n, T* z, T cap, T inverse) {
     simd_map(
-        n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * portable::tanh(v * r); }, z);
+        n, z, [=](auto v) { return activation_row::softcap(v, cap, inverse); }, z);
 }
 
 template <class T>
@@ -103,12 +104,10 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
     std::vector<Row<T>> stats(rows);
     each_block([&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
         T* const logits = z.data();
-        parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                if (targets.data()[i] == ignore) continue;
-                if (cap > 0) cap_row(n, logits + i * n, c, inverse);
-                take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
-            }
+        each_row(rows, n, [&](std::size_t i) {
+            if (targets.data()[i] == ignore) return;
+            if (cap > 0) cap_row(n, logits + i * n, c, inverse);
+            take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
         });
     });
     double total = 0;  // in double and in order, so that the mean of many rows keeps its last digits
@@ -158,9 +157,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         const auto run = [&](Array<T>& dw, bool accumulate) {
             each_block([&](std::size_t v, std::size_t n, const Operand<T>& w, Array<T>& z) {
                 T* const logits = z.data();
-                parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
-                    for (std::size_t i = begin; i < end; ++i) logits_gradient(g, i, v, n, logits + i * n);
-                });
+                each_row(rows, n, [&](std::size_t i) { logits_gradient(g, i, v, n, logits + i * n); });
                 const auto dz = Operand<T>::rounded(z, x2.precision());
                 if (dx.defined()) product(dz, w, dx, {.accumulate = v > 0});
                 if (!dw.defined()) return;

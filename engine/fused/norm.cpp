@@ -4,9 +4,8 @@
 //   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
 #include "engine/fused/norm.h"
 
-#include "engine/array/axes.h"
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
@@ -18,7 +17,7 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kRows = 32;  // rows per partial sum of dgain and dbias, for any number of threads
+constexpr std::size_t kRows = 32;  // in a chunk of the sums dgain and dbias
 
 template <class T>
 struct RowNorm {
@@ -72,30 +71,25 @@ void RowNorm<T>::operator()(const Array<T>& dy_any, Gradients<T>& grads) const {
     const Array<T> dy = dy_any.contiguous();
     profile::count_bytes(static_cast<double>(3 * dy.size() * sizeof(T)));
     const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
-    const std::size_t chunks = (rows + kRows - 1) / kRows;
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
-    Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}) : Array<T>();
-    Array<T> dbias = want_bias ? Array<T>({chunks, width}) : Array<T>();
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
+    Array<T> sums;  // dgain and, if wanted, dbias behind it
     const auto run = [&](Array<T>& dx, bool accumulate) {
-        const auto rows_of_chunks = [&](std::size_t begin, std::size_t end) {
+        const auto row = [&](std::size_t i, T* dgain) {
             auto* const g = static_cast<T*>(thread_memory(width * sizeof(T)));
-            for (Array<T>* sums : {&dgain, &dbias})
-                if (sums->defined()) std::fill(sums->data() + begin * width, sums->data() + end * width, T{0});
-            for (std::size_t i = begin * kRows; i < std::min(rows, end * kRows); ++i) {
-                const std::size_t c = i / kRows;
-                backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
-                             want_dx ? dx.data() + i * width : nullptr, accumulate, g,
-                             dgain.defined() ? dgain.data() + c * width : nullptr,
-                             want_bias ? dbias.data() + c * width : nullptr);
-            }
+            backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
+                         want_dx ? dx.data() + i * width : nullptr, accumulate, g, dgain,
+                         want_bias ? dgain + width : nullptr);
         };
-        parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), rows_of_chunks);
+        if (want_gain || want_bias)
+            sums = sum_of_rows<T>(rows, want_bias ? 2 * width : width, kRows, row);
+        else
+            each_row(rows, width, [&](std::size_t i) { row(i, nullptr); });
     };
     Array<T> none;
     want_dx ? grads.accumulate_into(0, run) : run(none, false);
-    if (want_gain) grads.add(1, sum_over<T>(dgain, {0}));
-    if (want_bias) grads.add(2, sum_over<T>(dbias, {0}));
+    if (want_gain) grads.add(1, sums.sliced(0, 0, width));
+    if (want_bias) grads.add(2, sums.sliced(0, width, 2 * width));
 }
 
 // (x - mean) scale gain + bias, row by row, after prepare(row of x, r) has set mean and scale of row r.
@@ -108,12 +102,10 @@ Array<T> normalized(const ConstArray<T>& x, const ConstArray<T>& gain, const Con
     Array<T> y(x.shape());
     const T *const w = gain.defined() ? gain.data() : nullptr, *const b = bias.defined() ? bias.data() : nullptr;
     T* const py = y.data();
-    parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const T* const in = x.data() + r * width;
-            prepare(in, r);
-            normalize_row(width, in, {mean.data()[r], scale.data()[r]}, w, b, py + r * width);
-        }
+    each_row(rows, width, [&](std::size_t r) {
+        const T* const in = x.data() + r * width;
+        prepare(in, r);
+        normalize_row(width, in, {mean.data()[r], scale.data()[r]}, w, b, py + r * width);
     });
     return y;
 }

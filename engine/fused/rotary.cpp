@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/offset.h"
 #include "engine/base/parallel.h"
 #include "engine/base/portable_math.h"
 #include "engine/kernels/rotate_row.h"
@@ -16,15 +17,6 @@ struct Rotation {
     IdArray positions;  // a contiguous copy; undefined: the rows' own positions
     RotaryPairs pairs;
 };
-
-// The start of matrix i of an array (..., L, d).
-template <class A>
-std::ptrdiff_t matrix_offset(const A& x, std::size_t i) {
-    std::ptrdiff_t offset = 0;
-    for (std::size_t axis = x.rank() - 2; axis-- > 0; i /= x.shape()[axis])
-        offset += static_cast<std::ptrdiff_t>(i % x.shape()[axis]) * x.strides()[axis];
-    return offset;
-}
 
 template <class A>
 bool has_dense_rows(const A& x) {
@@ -43,8 +35,11 @@ void rotate_rows(const ConstArray<T>& x_any, const ConstArray<T>& table, const R
     };
     parallel_rows(rows, d, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end;) {
-            const T* const from = x.data() + matrix_offset(x, r / L);
-            T* const to = const_cast<T*>(y.data()) + matrix_offset(y, r / L);
+            const auto matrix = [i = r / L](const auto& of) {  // its offset in an array (..., L, d)
+                return offset_of(i, of.shape(), of.strides(), of.rank() - 2);
+            };
+            const T* const from = x.data() + matrix(x);
+            T* const to = const_cast<T*>(y.data()) + matrix(y);
             const std::int32_t* const positions =
                 by.positions.defined() ? by.positions.data() + r / rows_of_one * L : nullptr;
             for (std::size_t i = r % L; i < L && r < end; ++i, ++r) {

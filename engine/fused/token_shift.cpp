@@ -1,9 +1,8 @@
 //   token_shift   y_t = x_t + w x_(t-1)     dx_t = dy_t + w dy_(t+1)     dw = sum over t of dy_t x_(t-1)
 #include "engine/fused/token_shift.h"
 
-#include "engine/array/axes.h"
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
 #include "engine/kernels/add_row.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/shape/concatenate.h"
@@ -12,7 +11,7 @@
 namespace inkling {
 namespace {
 
-constexpr std::size_t kRows = 32;  // rows per partial sum of dw, for any number of threads
+constexpr std::size_t kRows = 32;  // in a chunk of dw's sum
 
 struct Rows {
     std::size_t count, length, width;
@@ -28,31 +27,24 @@ template <class T, class Other>
 void add_neighbour(const Rows& rows, const T* x, const T* w, T* y, std::ptrdiff_t step, bool accumulate,
                    const Other& other) {
     const std::size_t n = rows.width;
-    parallel_rows(rows.count, n, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const T* const in = x + r * n;
-            T* const out = y + r * n;
-            if (accumulate) {
-                add_row(n, out, in);
-            } else {
-                std::copy_n(in, n, out);
-            }
-            if (other(r)) add_product_row(n, out, in + step * static_cast<std::ptrdiff_t>(n), w);
+    each_row(rows.count, n, [&](std::size_t r) {
+        const T* const in = x + r * n;
+        T* const out = y + r * n;
+        if (accumulate) {
+            add_row(n, out, in);
+        } else {
+            std::copy_n(in, n, out);
         }
+        if (other(r)) add_product_row(n, out, in + step * static_cast<std::ptrdiff_t>(n), w);
     });
 }
 
 template <class T>
 Array<T> weight_gradient(const Rows& rows, const T* x, const T* dy) {
-    const std::size_t n = rows.width, chunks = (rows.count + kRows - 1) / kRows;
-    Array<T> sums({chunks, n}, T{0});
-    parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * n + 1)), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin * kRows; r < std::min(rows.count, end * kRows); ++r) {
-            T* const sum = sums.data() + r / kRows * n;
-            if (rows.has_before(r)) add_product_row(n, sum, dy + r * n, x + r * n - n);
-        }
+    const std::size_t n = rows.width;
+    return sum_of_rows<T>(rows.count, n, kRows, [&](std::size_t r, T* sums) {
+        if (rows.has_before(r)) add_product_row(n, sums, dy + r * n, x + r * n - n);
     });
-    return sum_over<T>(sums, {0});
 }
 
 template <class T>

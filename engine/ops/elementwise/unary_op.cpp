@@ -17,29 +17,23 @@ Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
 }
 
 // f(g, saved), or f(saved) if g is undefined, in short pieces that stay in L1 when widened. y may be g itself.
-Array<float> map_half(const ConstArray<BFloat16>& saved, Array<float> y, MapRow<float> f, const ConstArray<float>& g) {
-    constexpr std::size_t kPiece = 1024;
+Array<float> map_bfloat16(const ConstArray<BFloat16>& saved, Array<float> y, MapRow<float> f,
+                          const ConstArray<float>& g) {
     float* const to = y.data();
     profile::count_bytes(static_cast<double>((g.size() + 2 * y.size()) * sizeof(float)));
-    parallel_for(
-        y.size(), kGrain,
-        [&](std::size_t begin, std::size_t end) {
-            alignas(64) float wide[kPiece];
-            for (std::size_t i = begin; i < end; i += kPiece) {
-                const std::size_t n = std::min(kPiece, end - i);
-                for (std::size_t j = 0; j < n; ++j) wide[j] = widen(saved.data()[i + j]);
-                const float* const in[] = {g.defined() ? g.data() + i : wide, wide};
-                f(n, to + i, in);
-            }
-        },
-        kLine);
+    parallel_pieces(y.size(), [&, from = saved.data()](std::size_t begin, std::size_t end) {
+        alignas(64) float wide[kPiece];
+        for (std::size_t i = begin; i < end; ++i) wide[i - begin] = widen(from[i]);
+        const float* const in[] = {g.defined() ? g.data() + begin : wide, wide};
+        f(end - begin, to + begin, in);
+    });
     return y;
 }
 
 template <class T>
 Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
     if constexpr (std::is_same_v<T, float>) {
-        if (saved.half()) return map_half(*saved.half(), Array<T>(saved.half()->shape()), f, {});
+        if (saved.bfloat16()) return map_bfloat16(*saved.bfloat16(), Array<T>(saved.bfloat16()->shape()), f, {});
     }
     const ConstArray<T>* const in[] = {&saved.full()};
     return map_rows<T>(saved.full().shape(), in, f);
@@ -50,8 +44,8 @@ template <class T>
 Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
     const Array<T> out = dy.can_overwrite() ? dy : Array<T>();
     if constexpr (std::is_same_v<T, float>) {
-        if (saved.half())
-            return map_half(*saved.half(), out.defined() ? out : Array<T>(dy.shape()), f, dy.contiguous());
+        if (saved.bfloat16())
+            return map_bfloat16(*saved.bfloat16(), out.defined() ? out : Array<T>(dy.shape()), f, dy.contiguous());
     }
     const ConstArray<T>& g = dy;
     const ConstArray<T>* const in[] = {&g, saved.full().defined() ? &saved.full() : &g};

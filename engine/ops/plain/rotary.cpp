@@ -1,7 +1,7 @@
 //   rotate   y1 = x1 cos - x2 sin     y2 = x2 cos + x1 sin     dx: dy rotated back
 #include "engine/ops/plain/rotary.h"
 
-#include "engine/base/parallel.h"
+#include "engine/array/rows.h"
 #include "engine/base/portable_math.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/plain/plain.h"
@@ -22,14 +22,11 @@ ConstArray<T> rotary_table(const std::vector<double>& rates, std::size_t start, 
     const std::size_t half = rates.size();
     Array<T> table({rows, 2, half});
     T* const cos = table.data();
-    parallel_rows(rows, 32 * half, [&](std::size_t begin, std::size_t end) {  // an angle takes as long as 32 sums
-        for (std::size_t p = begin; p < end; ++p) {
-            for (std::size_t i = 0; i < half; ++i) {
-                const double angle = static_cast<double>(start + p) * rates[i];
-                const auto [sine, cosine] = portable::sin_cos(angle);
-                cos[2 * p * half + i] = static_cast<T>(cosine);
-                cos[(2 * p + 1) * half + i] = static_cast<T>(clockwise ? -sine : sine);
-            }
+    each_row(rows, 32 * half, [&](std::size_t p) {  // an angle takes as long as 32 sums
+        for (std::size_t i = 0; i < half; ++i) {
+            const auto [sine, cosine] = portable::sin_cos(static_cast<double>(start + p) * rates[i]);
+            cos[2 * p * half + i] = static_cast<T>(cosine);
+            cos[(2 * p + 1) * half + i] = static_cast<T>(clockwise ? -sine : sine);
         }
     });
     return table;

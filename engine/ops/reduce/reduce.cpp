@@ -11,8 +11,8 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
@@ -40,17 +40,15 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
     check(width > 0, "{}: at least one element is required, got shape {}", op, x.shape());
     Array<T> y(shape_without(x.shape(), reduced, keep_axes)), share(y.shape());
     T *const best = y.data(), *const part = share.data();
-    parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const T* const row = rows.data() + r * width;
-            if (has_nan(width, row)) {  // then the maximum and its gradient are NaN
-                best[r] = part[r] = std::numeric_limits<T>::quiet_NaN();
-                continue;
-            }
-            const T top = simd_max(width, row);
-            best[r] = sign * top;
-            part[r] = T{1} / static_cast<T>(std::count(row, row + width, top));
+    each_row(rows.dim(0), width, [&](std::size_t r) {
+        const T* const row = rows.data() + r * width;
+        if (has_nan(width, row)) {  // then the maximum and its gradient are NaN
+            best[r] = part[r] = std::numeric_limits<T>::quiet_NaN();
+            return;
         }
+        const T top = simd_max(width, row);
+        best[r] = sign * top;
+        part[r] = T{1} / static_cast<T>(std::count(row, row + width, top));
     });
     return record(op, y, inputs(x),
                   [x = Saved(x), y = Saved(y), share, reduced](const Tensor<T>& dy, Gradients<T>& grads) {
@@ -71,16 +69,6 @@ Tensor<T> over_rows(const char* op, const Tensor<T>& x, const Axes& axes, bool k
     const Shape shape = shape_without(x.shape(), reduced, keep_axes);
     const Tensor<T> rows = reshape(permute(x, axes_last(x.rank(), reduced)), {size_of(shape), width});
     return reshape(of_rows(rows), shape);
-}
-
-// Calls row(in, out, n) for the rows of x and y; y's rows may have another width.
-template <class T, class Row>
-void each_row(const ConstArray<T>& x, Array<T>& y, const Row& row) {
-    const std::size_t n = x.dim(-1), rows = size_of(x.shape()) / std::max<std::size_t>(n, 1);
-    const std::size_t m = y.size() / std::max<std::size_t>(rows, 1);
-    parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * m, n);
-    });
 }
 
 // x_0 x_1 ... along the last axis of (rows, width), as a chain of products.
@@ -116,7 +104,7 @@ struct Product {
 template <class T>
 Tensor<T> running_sum(const Tensor<T>& x, bool from_back) {
     Array<T> y(x.shape());
-    each_row(x.value().contiguous(), y, [from_back](const T* in, T* out, std::size_t n) {
+    each_row(x.value().contiguous(), y, [from_back](const T* in, T* out, std::size_t n, std::size_t) {
         double total = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t j = from_back ? n - 1 - i : i;
@@ -173,7 +161,7 @@ template <class T>
 Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     return over_rows("prod", x, axes, keep_axes, [](const Tensor<T>& rows) {
         Array<T> y({rows.dim(0)}, T{1});
-        each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
+        each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             Product<T> all(T{1});
             for (std::size_t i = 0; i < n; ++i) all *= Product<T>(in[i]);
             *out = all.value();
@@ -184,11 +172,11 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
         return record("prod", y, inputs(rows), through, [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx(x->shape());
             const ConstArray<T> g = dy.contiguous();
-            each_row(x->contiguous(), dx, [&, first = dx.data()](const T* in, T* out, std::size_t n) {
+            each_row(x->contiguous(), dx, [&](const T* in, T* out, std::size_t n, std::size_t r) {
                 std::vector<Product<T>> before;
                 Product<T> others(T{1});
                 for (std::size_t i = 0; i < n; others *= Product<T>(in[i++])) before.push_back(others);
-                others = Product<T>(g.data()[static_cast<std::size_t>(out - first) / n]);
+                others = Product<T>(g.data()[r]);
                 for (std::size_t i = n; i-- > 0; others *= Product<T>(in[i])) {
                     before[i] *= others;
                     out[i] = before[i].value();
@@ -206,7 +194,7 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
         const std::size_t n_rows = rows.dim(0);
         Array<T> parts(
             {n_rows, 2});  // m and the logarithm: from y alone the gradient would lose digits where m is large
-        each_row(rows.value().contiguous(), parts, [](const T* in, T* out, std::size_t n) {
+        each_row(rows.value().contiguous(), parts, [](const T* in, T* out, std::size_t n, std::size_t) {
             const T top = simd_max(n, in), m = std::isinf(top) ? T{0} : top;  // then the sum is 0, inf or NaN
             const Vec<T> shift(m);
             out[0] = m;
@@ -235,14 +223,12 @@ IdArray argmax(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     check(width > 0, "argmax: at least one element is required, got shape {}", x.shape());
     IdArray ids(shape_without(x.shape(), reduced, keep_axes));
     std::int32_t* const to = ids.data();
-    parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) {
-            const T *const row = rows.data() + r * width, *best = row;
-            for (const T* v = row; v < row + width && !std::isnan(*best); ++v) {
-                if (!(*v <= *best)) best = v;
-            }
-            to[r] = static_cast<std::int32_t>(best - row);
+    each_row(rows.dim(0), width, [&](std::size_t r) {
+        const T *const row = rows.data() + r * width, *best = row;
+        for (const T* v = row; v < row + width && !std::isnan(*best); ++v) {
+            if (!(*v <= *best)) best = v;
         }
+        to[r] = static_cast<std::int32_t>(best - row);
     });
     return ids;
 }

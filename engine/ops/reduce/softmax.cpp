@@ -7,8 +7,9 @@
 #include <cmath>
 
 #include "engine/array/broadcast.h"
+#include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/parallel.h"
+#include "engine/base/offset.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
@@ -17,15 +18,6 @@
 
 namespace inkling {
 namespace {
-
-// Calls row(x, y, n, index) over the last axis of contiguous arrays.
-template <class T, class Row>
-void for_rows(const ConstArray<T>& x, Array<T>& y, const Row& row) {
-    const std::size_t n = x.dim(-1);
-    parallel_rows(x.size() / n, n, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * n, n, r);
-    });
-}
 
 template <class T>
 T row_maximum(const char* op, const T* x, std::size_t n) {
@@ -72,10 +64,7 @@ class MaskRows {
     MaskArray mask;
     bool defined() const { return mask_.defined(); }
     const std::uint8_t* row(std::size_t r) const {
-        std::ptrdiff_t offset = 0;
-        for (std::size_t axis = mask_.rank() - 1; axis-- > 0; r /= mask_.shape()[axis])
-            offset += static_cast<std::ptrdiff_t>(r % mask_.shape()[axis]) * mask_.strides()[axis];
-        return mask_.data() + offset;
+        return mask_.data() + offset_of(r, mask_.shape(), mask_.strides(), mask_.rank() - 1);
     }
 
   private:
@@ -101,7 +90,7 @@ Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& 
     };
     const auto fast = [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
         Array<T> dx = dy.clone();
-        for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
+        each_row(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
             const Vec<T> dot(simd_dot(n, p, d));
             simd_map(
                 n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
@@ -119,7 +108,7 @@ template <class T>
 Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     return along("softmax", x, axis, [](const Tensor<T>& rows) {
         Array<T> y(rows.shape());
-        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+        each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             softmax_row(in, row_maximum("softmax", in, n), out, n);
         });
         return record_softmax(rows, y, {});
@@ -135,7 +124,7 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
     constexpr T infinity = std::numeric_limits<T>::infinity();
     const MaskRows keep(allowed, x.shape());
     Array<T> y(x.shape());
-    for_rows(x.value().contiguous(), y, [&](const T* in, T* out, std::size_t n, std::size_t r) {
+    each_row(x.value().contiguous(), y, [&](const T* in, T* out, std::size_t n, std::size_t r) {
         if (!keep.defined()) return softmax_row(in, simd_max(n, in), out, n);
         const std::uint8_t* const seen = keep.row(r);
         for (std::size_t j = 0; j < n; ++j) out[j] = seen[j] ? in[j] : -infinity;
@@ -154,7 +143,7 @@ template <class T>
 Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     return along("log_softmax", x, axis, [](const Tensor<T>& rows) {
         Array<T> y(rows.shape());
-        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+        each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             const T m = row_maximum("log_softmax", in, n);
             const Vec<T> vm(m);
             const Vec<T> log_sum(portable::log(simd_sum(
@@ -167,7 +156,7 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         };
         const auto fast = [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
-            for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
+            each_row(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(n, d));
                 simd_map(
                     n, d, [total](auto a, auto g) { return g - portable::exp(a) * total; }, l, d);
