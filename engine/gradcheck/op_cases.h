@@ -1,7 +1,7 @@
 // The table of op cases, for checks that hold for every op: `inkling gradcheck`, the tests of NaNs, undefined tensors,
 // anomalies and new memory (tests/engine/ops/test_every_op.cpp), and the comparison with PyTorch (test_reference.cpp).
 // A row names an op and its parameters, lists input shapes, and holds a function of the inputs:
-//   {"linear", {"3x4 17x4 17 | 4 3x4 3", Nan::products}, [](V x, V w, V bias) { return linear(x, w, bias); }},
+//   all.add("linear", {"3x4 17x4 17 | 4 3x4 3", Nan::products}, [](V x, V w, V bias) { return linear(x, w, bias); });
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ template <class T>
 struct OpCase {
     using In = std::vector<Tensor<T>>;
 
-    template <class F>  // takes one to three tensors, or a vector of tensors
+    template <class F>  // f takes one to three tensors, or a vector of tensors
     OpCase(std::string row_name, CaseInputs in, F f) : name(std::move(row_name)), inputs(std::move(in)) {
         using V = const Tensor<T>&;
         if constexpr (std::is_invocable_v<F, V>)
@@ -75,7 +75,12 @@ double gradient_error(const OpCase<double>& row);
 double second_gradient_error(const OpCase<double>& row);
 
 template <class T>
-using OpCases = std::vector<OpCase<T>>;
+struct OpCases : std::vector<OpCase<T>> {
+    template <class F>
+    void add(std::string name, CaseInputs inputs, F f) {
+        this->emplace_back(std::move(name), std::move(inputs), std::move(f));
+    }
+};
 template <class T>
 OpCases<T> elementwise_cases();
 template <class T>

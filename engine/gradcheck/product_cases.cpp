@@ -16,7 +16,7 @@ template <class T>
 void add_attention(OpCases<T>& all) {
     using V = const Tensor<T>&;
     const auto add = [&](const std::string& name, const std::string& shapes, const AttentionOptions& options) {
-        all.push_back({"attention" + name, {shapes, Nan::products}, attend<T>(options)});
+        all.add("attention" + name, {shapes, Nan::products}, attend<T>(options));
     };
     MaskArray keys({2, 1, 1, 5}, 1), spots({1, 1, 3, 5}, 1);
     keys.data()[3] = keys.data()[9] = spots.data()[1] = spots.data()[9] = 0;
@@ -33,12 +33,12 @@ void add_attention(OpCases<T>& all) {
     add(" causal, dropout", "1x1x3x2 1x1x5x2 1x1x5x1 | 2x6x3x4 2x2x5x4 2x2x5x3",
         {.scale = 0.5, .causal = true, .dropout = 0.3, .dropout_key = {3, 4}});
     // q, k and v as pieces of one tensor, seen as heads
-    all.push_back({"attention of heads", {"2x5x18", Nan::products}, [](V x) {
-                       const auto p = split(x, 3, -1);
-                       const auto head = [](V t) { return transpose(reshape(t, {2, 5, 2, 3}), 1, 2); };
-                       return attention(head(p[0]), head(p[1]), head(p[2]),
-                                        {.scale = 0.6, .causal = true, .dropout = 0.2, .dropout_key = {1, 2}});
-                   }});
+    all.add("attention of heads", {"2x5x18", Nan::products}, [](V x) {
+        const auto p = split(x, 3, -1);
+        const auto head = [](V t) { return transpose(reshape(t, {2, 5, 2, 3}), 1, 2); };
+        return attention(head(p[0]), head(p[1]), head(p[2]),
+                         {.scale = 0.6, .causal = true, .dropout = 0.2, .dropout_key = {1, 2}});
+    });
     // a block is 32 queries and 512 keys
     add(" of blocks, causal", "1x1x3x2 1x1x5x2 1x1x5x1 | 1x1x35x2 1x1x517x2 1x1x517x1",
         {.scale = 1.3, .causal = true, .alibi = {0.01}});
@@ -80,12 +80,10 @@ void add_token_shift(OpCases<T>& all) {
     using V = const Tensor<T>&;
     IdArray positions({2, 5});
     std::ranges::copy(std::initializer_list<int>{0, 1, 0, 0, 1, 0, 1, 2, 3, 4}, positions.data());
-    all.push_back({"token_shift", {"2x5x3 3 | 1x4 4 | 2x3x2x5 5 | 4x1 1 | 9x33 33", Nan::products}, [](V x, V w) {
-                       return token_shift(x, w);
-                   }});
-    all.push_back({"token_shift at positions", {"2x5x3 3", Nan::products}, [=](V x, V w) {
-                       return token_shift(x, w, positions);
-                   }});
+    all.add("token_shift", {"2x5x3 3 | 1x4 4 | 2x3x2x5 5 | 4x1 1 | 9x33 33", Nan::products},
+            [](V x, V w) { return token_shift(x, w); });
+    all.add("token_shift at positions", {"2x5x3 3", Nan::products},
+            [=](V x, V w) { return token_shift(x, w, positions); });
 }
 
 template <class T>
@@ -100,15 +98,12 @@ void add_rotary(OpCases<T>& all) {
             RotaryOptions given = options;
             given.positions = some_ids({2, 3}, 5);
             const ConstArray<T> table = rotary_table<T>({1, 0.3}, 0, 5, clockwise);
-            all.push_back({"rotary" + name, {"3x36 | 4x4 | 2x2x4 | 2x3x2x8", Nan::products}, [=](V x) {
-                               return rotary(x, options);
-                           }});
-            all.push_back({"rotary" + name + " at positions", {"2x3x4 | 2x2x3x4", Nan::products}, [=](V x) {
-                               return rotary(x, given);
-                           }});
-            all.push_back({"rotate" + name + ", four of a head's numbers", {"2x3x2x7", Nan::products}, [=](V x) {
-                               return rotate(transpose(x, 1, 2), table, given.positions, pairs);
-                           }});
+            all.add("rotary" + name, {"3x36 | 4x4 | 2x2x4 | 2x3x2x8", Nan::products},
+                    [=](V x) { return rotary(x, options); });
+            all.add("rotary" + name + " at positions", {"2x3x4 | 2x2x3x4", Nan::products},
+                    [=](V x) { return rotary(x, given); });
+            all.add("rotate" + name + ", four of a head's numbers", {"2x3x2x7", Nan::products},
+                    [=](V x) { return rotate(transpose(x, 1, 2), table, given.positions, pairs); });
         }
     }
 }
@@ -135,7 +130,7 @@ void add_einsum(OpCases<T>& all) {
                                                                     {"abc,bd,e->da", "2x3x2 3x2 2"},
                                                                     {"abc,cdb,e->eda", "2x3x4 4x5x3 2"}}) {
         const auto f = [e = std::string(equation)](const typename OpCase<T>::In& in) { return einsum(e, in); };
-        all.push_back({std::string("einsum ") + equation, {shapes, Nan::products}, f});
+        all.add(std::string("einsum ") + equation, {shapes, Nan::products}, f);
     }
 }
 
@@ -166,26 +161,25 @@ OpCases<T> product_cases() {
         const auto weights = softmax(masked_fill(scores, causal_mask(5, 5), -std::numeric_limits<double>::infinity()));
         return reshape(transpose(matmul(weights, heads(parts[2])), 1, 2), {2, 5, 6});
     };
-    OpCases<T> all = {
-        {"matmul",
-         at("3x4 4x17 | 2x3 3x4 | 1x1 1x1 | 17x3 3x1 | 2x3x4 2x4x5 | 2x3x4 4x2 | 3x4 2x4x2 | "
-            "2x1x3x2 3x2x2 | 1x2x3 4x3x2"),
-         product},
-        {"matmul of vectors", at("4 4"), product},
-        {"matmul of a vector", at("3x4 4 | 2x3x4 4"), product},
-        {"matmul of a vector first", at("4 4x3 | 4 2x4x3"), product},
-        {"matmul transposed", at("2x3x4 2x5x4 | 3x4 2x4"), [](V a, V b) { return matmul(a, transpose(b, -2, -1)); }},
-        {"matmul transposed first", at("2x4x3 2x4x5"), [](V a, V b) { return matmul(transpose(a, -2, -1), b); }},
-        {"matmul of batches", at("2x3x4 2x4x5"), product},
-        {"linear", at("3x4 17x4 17 | 4 3x4 3 | 2x3x4 5x4 5"), affine},
-        {"linear without bias", at("3x4 17x4 | 2x2x2x3 1x3"), [](V x, V w) { return linear(x, w); }},
-        {"linear bf16", at("3x4 17x4 17"), in_bf16(affine)},
-        {"linear, split and softmax", at("2x5x6 18x6"), causal},
-        {"add_low_rank", at("3x17 3x4 2x4 17x2 | 3 4 2x4 3x2 | 2x3x5 2x3x4 1x4 5x1 | 2x3 2x4 3x4 3x3"),
-         [](const In& in) { return add_low_rank(in[0], in[1], in[2], in[3], 1.5); }},
-        {"add_low_rank behind linear", at("2x3x4 5x4 2x4 5x2"), behind},
-        {"attention bf16", at("1x2x3x4 1x2x5x4 1x2x5x2"), in_bf16(attend<T>({}))},
-    };
+    OpCases<T> all;
+    all.add("matmul",
+            at("3x4 4x17 | 2x3 3x4 | 1x1 1x1 | 17x3 3x1 | 2x3x4 2x4x5 | 2x3x4 4x2 | 3x4 2x4x2 | "
+               "2x1x3x2 3x2x2 | 1x2x3 4x3x2"),
+            product);
+    all.add("matmul of vectors", at("4 4"), product);
+    all.add("matmul of a vector", at("3x4 4 | 2x3x4 4"), product);
+    all.add("matmul of a vector first", at("4 4x3 | 4 2x4x3"), product);
+    all.add("matmul transposed", at("2x3x4 2x5x4 | 3x4 2x4"), [](V a, V b) { return matmul(a, transpose(b, -2, -1)); });
+    all.add("matmul transposed first", at("2x4x3 2x4x5"), [](V a, V b) { return matmul(transpose(a, -2, -1), b); });
+    all.add("matmul of batches", at("2x3x4 2x4x5"), product);
+    all.add("linear", at("3x4 17x4 17 | 4 3x4 3 | 2x3x4 5x4 5"), affine);
+    all.add("linear without bias", at("3x4 17x4 | 2x2x2x3 1x3"), [](V x, V w) { return linear(x, w); });
+    all.add("linear bf16", at("3x4 17x4 17"), in_bf16(affine));
+    all.add("linear, split and softmax", at("2x5x6 18x6"), causal);
+    all.add("add_low_rank", at("3x17 3x4 2x4 17x2 | 3 4 2x4 3x2 | 2x3x5 2x3x4 1x4 5x1 | 2x3 2x4 3x4 3x3"),
+            [](const In& in) { return add_low_rank(in[0], in[1], in[2], in[3], 1.5); });
+    all.add("add_low_rank behind linear", at("2x3x4 5x4 2x4 5x2"), behind);
+    all.add("attention bf16", at("1x2x3x4 1x2x5x4 1x2x5x2"), in_bf16(attend<T>({})));
     struct Head {
         std::size_t n, vocabulary, block;
         double cap;
@@ -200,9 +194,9 @@ OpCases<T> product_cases() {
                          {5, 7, 3, 1.5}}) {
         IdArray targets = some_ids({h.n}, h.vocabulary);
         if (h.n > 1) targets.data()[1] = kIgnore;
-        all.push_back({fmt::format("linear_cross_entropy {} classes by {}, cap {}", h.vocabulary, h.block, h.cap),
-                       at(fmt::format("{}x4 {}x4", h.n, h.vocabulary).c_str()),
-                       [=](V x, V w) { return linear_cross_entropy(x, w, targets, kIgnore, h.block, h.cap); }});
+        all.add(fmt::format("linear_cross_entropy {} classes by {}, cap {}", h.vocabulary, h.block, h.cap),
+                at(fmt::format("{}x4 {}x4", h.n, h.vocabulary).c_str()),
+                [=](V x, V w) { return linear_cross_entropy(x, w, targets, kIgnore, h.block, h.cap); });
     }
     add_einsum(all);
     add_rotary(all);
