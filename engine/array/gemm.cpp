@@ -83,12 +83,12 @@ template <class A, class B, class T>
 void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmOptions options,
               const ConstArray<T>& bias) {
     if constexpr (std::is_same_v<T, float>) {
-        constexpr bool half = std::is_same_v<A, BFloat16> || std::is_same_v<B, BFloat16>;
-        if (half || options.round) {
+        constexpr bool rounded = std::is_same_v<A, BFloat16> || std::is_same_v<B, BFloat16>;
+        if (rounded || options.round) {
 #ifdef __AVX512BF16__
-            if (has_bf16_products()) return run<kernels::HalfPairs>(a, b, c, options.accumulate, bias);
+            if (has_bf16_products()) return run<kernels::RoundedPairs>(a, b, c, options.accumulate, bias);
 #endif
-            return run<kernels::Half>(a, b, c, options.accumulate, bias);
+            return run<kernels::Rounded>(a, b, c, options.accumulate, bias);
         }
     }
     if constexpr (std::is_same_v<A, T> && std::is_same_v<B, T>) {
@@ -96,28 +96,23 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
     }
 }
 
-template <class In, class T>
-void multiply_plain(const ConstArray<In>& a, const ConstArray<In>& b, Array<T>& c, GemmOptions options,
-                    const ConstArray<T>& bias) {
-    const kernels::GemmShape p = shape_of(a, b, c);
-    kernels::plain(p, a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
-}
-
 }  // namespace
 
-#define INKLING_GEMM(name, multiply, A, B, T)                                                   \
-    void name(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmOptions options, \
+#define INKLING_GEMM(A, B, T)                                                                   \
+    void gemm(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmOptions options, \
               const ConstArray<T>& bias) {                                                      \
         multiply(a, b, c, options, bias);                                                       \
     }
-INKLING_GEMM(gemm, multiply, double, double, double)
-INKLING_GEMM(gemm, multiply, float, float, float)
-INKLING_GEMM(gemm, multiply, float, BFloat16, float)
-INKLING_GEMM(gemm, multiply, BFloat16, float, float)
-INKLING_GEMM(gemm, multiply, BFloat16, BFloat16, float)
-INKLING_GEMM(gemm_plain, multiply_plain, double, double, double)
-INKLING_GEMM(gemm_plain, multiply_plain, float, float, float)
-INKLING_GEMM(gemm_plain, multiply_plain, BFloat16, BFloat16, float)
+INKLING_GEMM(double, double, double)
+INKLING_GEMM(float, float, float)
+INKLING_GEMM(float, BFloat16, float)
+INKLING_GEMM(BFloat16, float, float)
+INKLING_GEMM(BFloat16, BFloat16, float)
 #undef INKLING_GEMM
+
+void gemm_plain(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options,
+                const ConstArray<double>& bias) {
+    kernels::plain(shape_of(a, b, c), a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
+}
 
 }  // namespace inkling

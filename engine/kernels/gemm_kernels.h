@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "engine/base/dims.h"
 #include "engine/base/half.h"
+#include "engine/base/offset.h"
 #include "engine/kernels/tile_product.h"
 
 namespace inkling::kernels {
@@ -19,7 +19,9 @@ struct GemmShape {
 
     std::size_t batches() const { return size_of(batch); }
     std::size_t work() const { return batches() * m * n * k; }  // multiply-adds
-    std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const;
+    std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const {
+        return offset_of(index, batch, batch_strides[operand], batch.size());
+    }
 };
 
 // Formats of the factors: unchanged, or rounded to bfloat16. A word fills a lane of a register; small products have
@@ -34,9 +36,9 @@ struct Full {
     static T pack(T x, T) { return x; }
 };
 
-// Rounded to bfloat16, one per word. HalfPairs has two per word, which the CPU multiplies and adds at once.
-struct Half {
-    using Small = Half;
+// Rounded to bfloat16, one per word. RoundedPairs has two per word, which the CPU multiplies and adds at once.
+struct Rounded {
+    using Small = Rounded;
     using Result = float;
     using Word = float;
     static constexpr std::size_t numbers = 1;
@@ -53,7 +55,7 @@ struct Half {
 };
 
 #ifdef __AVX512BF16__
-struct HalfPairs : Half {
+struct RoundedPairs : Rounded {
     using Word = Pair;  // two adjacent numbers along K
     static constexpr std::size_t numbers = 2;
     template <class In>
@@ -61,14 +63,13 @@ struct HalfPairs : Half {
         return static_cast<Pair>(round(low).bits) | static_cast<Pair>(round(high).bits) << 16;
     }
 };
-#define INKLING_FOR_EACH_PAIR_PRODUCT(X) INKLING_FOR_EACH_HALF_PRODUCT(X, HalfPairs)
+#define INKLING_FOR_EACH_PAIR_PRODUCT(X) INKLING_FOR_EACH_ROUNDED_PRODUCT(X, RoundedPairs)
 #else
 #define INKLING_FOR_EACH_PAIR_PRODUCT(X)
 #endif
 
 // C (+)= A B + bias; bias may be null.
-template <class In, class T>
-void plain(const GemmShape& p, const In* a, const In* b, T* c, bool accumulate, const T* bias);
+void plain(const GemmShape& p, const double* a, const double* b, double* c, bool accumulate, const double* bias);
 
 template <class Format, class A, class B>
 void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
@@ -80,14 +81,14 @@ void blocks(const GemmShape& p, const A* a, const B* b, typename Format::Result*
             const typename Format::Result* bias);
 
 // One translation unit for each kernel: the combinations that gemm() uses.
-#define INKLING_FOR_EACH_HALF_PRODUCT(X, Format) \
-    X(Format, float, float)                      \
-    X(Format, float, BFloat16)                   \
-    X(Format, BFloat16, float)                   \
+#define INKLING_FOR_EACH_ROUNDED_PRODUCT(X, Format) \
+    X(Format, float, float)                         \
+    X(Format, float, BFloat16)                      \
+    X(Format, BFloat16, float)                      \
     X(Format, BFloat16, BFloat16)
 #define INKLING_FOR_EACH_PRODUCT(X) \
     X(Full<float>, float, float)    \
     X(Full<double>, double, double) \
-    INKLING_FOR_EACH_HALF_PRODUCT(X, Half)
+    INKLING_FOR_EACH_ROUNDED_PRODUCT(X, Rounded)
 
 }  // namespace inkling::kernels

@@ -34,31 +34,31 @@ struct OperandView {
 
 #ifdef __AVX512BF16__
 // As round_to_bfloat16, except that the instruction takes subnormal numbers for 0.
-inline __m256i halves(const float* x) {
+inline __m256i rounded(const float* x) {
     const __m256bh h = _mm512_cvtneps_pbh(_mm512_loadu_ps(x));
     return reinterpret_cast<const __m256i&>(h);
 }
-inline __m256i halves(const BFloat16* x) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)); }
+inline __m256i rounded(const BFloat16* x) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)); }
 
 // 16 pairs of a row and the next.
 template <class In>
 inline void interleave(const In* row, const In* next, Pair* out) {
-    const __m512i low = _mm512_cvtepu16_epi32(halves(row)), high = _mm512_cvtepu16_epi32(halves(next));
+    const __m512i low = _mm512_cvtepu16_epi32(rounded(row)), high = _mm512_cvtepu16_epi32(rounded(next));
     _mm512_storeu_si512(out, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
 }
 
 // 8 pairs.
-inline __m256i both_halves(const float* row, const float* next) {
+inline __m256i both_rounded(const float* row, const float* next) {
     const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(row)), _mm256_loadu_ps(next), 1);
     const __m256bh h = _mm512_cvtneps_pbh(both);
     return reinterpret_cast<const __m256i&>(h);
 }
-inline __m256i both_halves(const BFloat16* row, const BFloat16* next) {
+inline __m256i both_rounded(const BFloat16* row, const BFloat16* next) {
     return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(next), reinterpret_cast<const __m128i*>(row));
 }
 template <class In>
 inline void interleave_8(const In* row, const In* next, Pair* out) {
-    const __m256i h = both_halves(row, next);
+    const __m256i h = both_rounded(row, next);
     const __m128i low = _mm256_castsi256_si128(h), high = _mm256_extracti128_si256(h, 1);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
                         _mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high)));
@@ -86,7 +86,7 @@ inline void pack_row(const In* __restrict row, const In* __restrict next, typena
         for (; j + 8 <= Width; j += 8) interleave_8(row + j, next + j, out + j);
     }
 #endif
-    if constexpr (std::is_same_v<Format, Half> && std::is_same_v<In, BFloat16> && Width > 4 && Width % 4 != 0) {
+    if constexpr (std::is_same_v<Format, Rounded> && std::is_same_v<In, BFloat16> && Width > 4 && Width % 4 != 0) {
         for (; j < Width; j += 4) widen_four(row + std::min(j, Width - 4), out + std::min(j, Width - 4));
     }
     for (; j < Width; ++j) out[j] = Format::pack(row[j], next[j]);
@@ -105,7 +105,7 @@ void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t 
 #ifdef __AVX512BF16__
         if constexpr (Format::numbers == 2) {
             for (; x.along == 1 && k + 16 <= depth; k += 16) {
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k / 2), halves(x.at(k, j).data));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k / 2), rounded(x.at(k, j).data));
             }
         }
 #endif

@@ -31,8 +31,8 @@ inline Vec<float> load_wide(const float* p) { return Vec<float>::load_unaligned(
 inline Vec<float> load_wide(const BFloat16* p) {
 #if defined(__AVX512F__)
     if constexpr (W == 16) {
-        const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+        const __m256i bfloat16 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bfloat16), 16));
     }
 #endif
     return from_native<float>(load_converted<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p))
@@ -51,13 +51,13 @@ inline Vec<float> load_wide(const std::int8_t* p) {
 }
 
 // A float16 in every lane, as a float.
-inline Vec<float> all_lanes(std::uint16_t half) {
+inline Vec<float> all_lanes(std::uint16_t float16) {
 #if defined(__AVX512F__)
-    if constexpr (W == 16) return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(half)));
+    if constexpr (W == 16) return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(float16)));
 #elif defined(__F16C__)
-    if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(half)));
+    if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(float16)));
 #endif
-    return Vec<float>(f16_to_f32(half));
+    return Vec<float>(f16_to_f32(float16));
 }
 
 inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }

@@ -13,7 +13,7 @@ Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
     Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
-            result.half_ = round_to_bfloat16(x);
+            result.bfloat16_ = round_to_bfloat16(x);
             result.full_ = {};
         }
     }
@@ -25,7 +25,7 @@ Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Arra
     Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
-            result.half_ = round_and_sum(x.contiguous(), column_sums);
+            result.bfloat16_ = round_and_sum(x.contiguous(), column_sums);
             result.full_ = {};
             return result;
         }
@@ -35,29 +35,29 @@ Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Arra
 }
 
 template <class T>
-Operand<T> Operand<T>::of_half(ConstArray<BFloat16> x) {
+Operand<T> Operand<T>::of_bfloat16(ConstArray<BFloat16> x) {
     Operand result;
     result.precision_ = Precision::bf16;
-    result.half_ = std::move(x);
+    result.bfloat16_ = std::move(x);
     return result;
 }
 
 template <class T>
 ConstArray<T> Operand<T>::values() const {
     if constexpr (std::is_same_v<T, float>) {
-        if (half_) return widen(*half_);
+        if (bfloat16_) return widen(*bfloat16_);
     }
     return *full_;
 }
 
 template <class T>
 Operand<T> Operand<T>::reshaped(const Shape& shape) const {
-    return half_ ? of_half(half_->reshaped(shape)) : Operand(full_->reshaped(shape), precision_);
+    return bfloat16_ ? of_bfloat16(bfloat16_->reshaped(shape)) : Operand(full_->reshaped(shape), precision_);
 }
 
 template <class T>
 Operand<T> Operand<T>::transposed() const {
-    return half_ ? of_half(half_->transposed(-2, -1)) : Operand(full_->transposed(-2, -1), precision_);
+    return bfloat16_ ? of_bfloat16(bfloat16_->transposed(-2, -1)) : Operand(full_->transposed(-2, -1), precision_);
 }
 
 template <class T>
@@ -66,9 +66,9 @@ void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions 
     check(a.precision_ == b.precision_, "product: both operands must have the same precision");
     options.round = a.precision_ == Precision::bf16;
     if constexpr (std::is_same_v<T, float>) {
-        if (a.half_ && b.half_) return gemm(*a.half_, *b.half_, c, options, bias);
-        if (a.half_) return gemm(*a.half_, *b.full_, c, options, bias);
-        if (b.half_) return gemm(*a.full_, *b.half_, c, options, bias);
+        if (a.bfloat16_ && b.bfloat16_) return gemm(*a.bfloat16_, *b.bfloat16_, c, options, bias);
+        if (a.bfloat16_) return gemm(*a.bfloat16_, *b.full_, c, options, bias);
+        if (b.bfloat16_) return gemm(*a.full_, *b.bfloat16_, c, options, bias);
     }
     gemm(*a.full_, *b.full_, c, options, bias);
 }
@@ -77,8 +77,8 @@ template <class T>
 Operand<T> SavedWeight<T>::rows(std::size_t begin, std::size_t end, Precision precision) const {
     if (!packed_) return Operand<T>(end - begin == rows_ ? *full_ : full_->sliced(0, begin, end), precision);
     if constexpr (std::is_same_v<T, float>) {
-        if (precision == Precision::bf16 && packed_->half().defined())
-            return Operand<T>::of_half(ConstArray<BFloat16>(packed_->half()).sliced(0, begin, end));
+        if (precision == Precision::bf16 && packed_->bfloat16().defined())
+            return Operand<T>::of_bfloat16(ConstArray<BFloat16>(packed_->bfloat16()).sliced(0, begin, end));
     }
     return Operand<T>(packed_->template unpacked_rows<T>(begin, end), precision);
 }

@@ -26,10 +26,10 @@ class Operand {
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    static Operand of_half(ConstArray<BFloat16> x);       // bf16 products use it directly
-    const ConstArray<T>& full() const { return *full_; }  // undefined if half() holds the operand
-    const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
-    ConstArray<T> values() const;  // widened if half
+    static Operand of_bfloat16(ConstArray<BFloat16> x);   // bf16 products use it directly
+    const ConstArray<T>& full() const { return *full_; }  // undefined if rounded
+    const std::optional<ConstArray<BFloat16>>& bfloat16() const { return bfloat16_; }
+    ConstArray<T> values() const;  // widened if rounded
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 
@@ -40,7 +40,7 @@ class Operand {
   private:
     Precision precision_ = Precision::fp32;
     Saved<T> full_;
-    std::optional<ConstArray<BFloat16>> half_;
+    std::optional<ConstArray<BFloat16>> bfloat16_;
 };
 
 // Saves the weight of a layer for backward, as an operand, whole or by rows. Widens a packed weight in each call.

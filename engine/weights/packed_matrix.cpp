@@ -9,15 +9,15 @@ PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     : type_(type), rows_(weight.dim(0)), columns_(weight.dim(1)) {
     check(weight.rank() == 2, "PackedMatrix: a matrix is required, got shape {}", weight.shape());
     if (type == WeightType::q8_0 && columns_ % kQ8Block != 0) type_ = WeightType::fp32;
-    if (type_ == WeightType::fp32) full_ = weight.contiguous();
-    if (type_ == WeightType::bf16) half_ = round_to_bfloat16(weight);
+    if (type_ == WeightType::fp32) float32_ = weight.contiguous();
+    if (type_ == WeightType::bf16) bfloat16_ = round_to_bfloat16(weight);
     if (type_ != WeightType::q8_0) return;
     const ConstArray<float> dense = weight.contiguous();
     pack_q8([&](std::size_t r, float*) { return dense.data() + r * columns_; });
 }
 
 PackedMatrix::PackedMatrix(const Array<BFloat16>& weight)
-    : type_(WeightType::bf16), rows_(weight.dim(0)), columns_(weight.dim(1)), half_(weight) {
+    : type_(WeightType::bf16), rows_(weight.dim(0)), columns_(weight.dim(1)), bfloat16_(weight) {
     check(weight.rank() == 2 && weight.is_contiguous(), "PackedMatrix: a dense matrix is required, got shape {}",
           weight.shape());
 }
@@ -72,9 +72,9 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
     const auto rows = [&](const auto& row) { weight_rows::multiply_rows(n, begin, end, x, batch, y, y_stride, row); };
     switch (type_) {
         case WeightType::fp32:
-            return rows(weight_rows::dot_row(full_.data(), n, y_stride));
+            return rows(weight_rows::dot_row(float32_.data(), n, y_stride));
         case WeightType::bf16:
-            return rows(weight_rows::dot_row(half_.data(), n, y_stride));
+            return rows(weight_rows::dot_row(bfloat16_.data(), n, y_stride));
         case WeightType::q8_0:
             return rows([&, w = quants(), d = scales_->data()](std::size_t r, const float* xs, float* ys, auto N) {
                 weight_rows::dot_q8<N>(w + r * n, d + r * (n / kQ8Block), n, xs, ys, y_stride);
@@ -89,8 +89,8 @@ void multiply(const ConstArray<float>& matrix, std::size_t begin, std::size_t en
 }
 
 ConstArray<float> PackedMatrix::unpacked() const {
-    if (type_ == WeightType::fp32) return full_;
-    return type_ == WeightType::bf16 ? widen(half_) : unpacked_rows<float>(0, rows_);
+    if (type_ == WeightType::fp32) return float32_;
+    return type_ == WeightType::bf16 ? widen(bfloat16_) : unpacked_rows<float>(0, rows_);
 }
 
 template <class T>
@@ -107,9 +107,10 @@ template <class T>
 void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const {
     const std::size_t first = begin * columns_, n = (end - begin) * columns_;
     if (type_ == WeightType::fp32) {
-        std::copy_n(full_.data() + first, n, out);
+        std::copy_n(float32_.data() + first, n, out);
     } else if (type_ == WeightType::bf16) {
-        std::transform(half_.data() + first, half_.data() + first + n, out, [](BFloat16 h) { return widen(h); });
+        std::transform(bfloat16_.data() + first, bfloat16_.data() + first + n, out,
+                       [](BFloat16 h) { return widen(h); });
     } else {
         constexpr std::size_t W = Vec<float>::size;
         for (std::size_t i = first; i < first + n; i += W, out += W) {

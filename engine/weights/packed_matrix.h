@@ -49,7 +49,7 @@ class PackedMatrix {  // a handle: copies share the numbers
 
     PackedMatrix as(WeightType type) const;  // rounds to `type`, without widening the whole matrix at once
     ConstArray<float> unpacked() const;      // (rows, columns)
-    const Array<BFloat16>& half() const { return half_; }  // defined only for bf16
+    const Array<BFloat16>& bfloat16() const { return bfloat16_; }  // defined only for bf16
     template <class T>
     Array<T> unpacked_rows(std::size_t begin, std::size_t end) const;
     template <class T>
@@ -62,8 +62,8 @@ class PackedMatrix {  // a handle: copies share the numbers
 
     WeightType type_ = WeightType::fp32;
     std::size_t rows_ = 0, columns_ = 0;
-    ConstArray<float> full_;
-    Array<BFloat16> half_;
+    ConstArray<float> float32_;
+    Array<BFloat16> bfloat16_;
     Array<std::uint8_t> quants_;                                // (rows, columns), int8 each
     std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
 };
