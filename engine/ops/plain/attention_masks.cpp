@@ -1,7 +1,5 @@
 #include "engine/ops/plain/attention_masks.h"
 
-#include "engine/ops/elementwise/mask.h"
-
 namespace inkling {
 
 Documents::Documents(const IdArray& given) : begins(given.defined() ? given.clone() : given) {
@@ -29,12 +27,12 @@ void AttentionOptions::drop(const char* layer, double probability, Generator* ra
 }
 
 MaskArray look_ahead_mask(std::size_t queries, std::size_t keys) {
-    MaskArray mask = causal_mask(queries, keys);  // true where blocked
-    for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = !mask.data()[i];
-    return mask.reshaped({1, 1, queries, keys});
+    return window_mask(queries, keys, keys).reshaped({1, 1, queries, keys});
 }
 
 MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window) {
+    check(queries <= keys, "causal attention: a query must have a key of its own, got {} queries for {} keys", queries,
+          keys);
     MaskArray mask({queries, keys});
     for (std::size_t i = 0; i < queries; ++i)
         for (std::size_t j = 0; j < keys; ++j) {
