@@ -15,22 +15,6 @@
 namespace inkling {
 
 template <class T>
-Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
-    return add(a, b);
-}
-template <class T>
-Tensor<T> operator-(const Tensor<T>& a, const Tensor<T>& b) {
-    return sub(a, b);
-}
-template <class T>
-Tensor<T> operator*(const Tensor<T>& a, const Tensor<T>& b) {
-    return mul(a, b);
-}
-template <class T>
-Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
-    return div(a, b);
-}
-template <class T>
 Tensor<T> operator-(const Tensor<T>& x) {
     return neg(x);
 }
@@ -68,7 +52,7 @@ Tensor<T> as_tensor(const X& x) {
 }
 
 template <class A, class B>
-requires TensorAndOther<A, B>
+requires WithTensor<A, B>
 auto operator+(A&& a, B&& b) {
     using T = ElementOf<A, B>;
     if constexpr (Number<A>)
@@ -79,7 +63,7 @@ auto operator+(A&& a, B&& b) {
         return add(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
-requires TensorAndOther<A, B>
+requires WithTensor<A, B>
 auto operator-(A&& a, B&& b) {
     using T = ElementOf<A, B>;
     if constexpr (Number<A>)
@@ -90,7 +74,7 @@ auto operator-(A&& a, B&& b) {
         return sub(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
-requires TensorAndOther<A, B>
+requires WithTensor<A, B>
 auto operator*(A&& a, B&& b) {
     using T = ElementOf<A, B>;
     if constexpr (Number<A>)
@@ -101,7 +85,7 @@ auto operator*(A&& a, B&& b) {
         return mul(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
-requires TensorAndOther<A, B>
+requires WithTensor<A, B>
 auto operator/(A&& a, B&& b) {
     using T = ElementOf<A, B>;
     return div(as_tensor<T>(a), as_tensor<T>(b));
