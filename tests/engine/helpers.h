@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ Array<T> of(const Shape& shape, const std::vector<double>& values) {
 template <class T>
 Array<T> of(const std::vector<double>& values) {
     return of<T>({values.size()}, values);
+}
+
+inline Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
+    Array<double> a(shape);
+    std::iota(a.data(), a.data() + a.size(), 0.0);
+    return a;
 }
 
 // Converts an Array or a ConstArray.

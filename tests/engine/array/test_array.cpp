@@ -13,12 +13,6 @@ using namespace inkling::testing;
 
 namespace {
 
-Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
-    Array<double> a(shape);
-    for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(i);
-    return a;
-}
-
 // A random shape with n elements.
 Shape random_factors(std::size_t n, std::uint64_t seed) {
     Shape shape;

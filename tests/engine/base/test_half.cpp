@@ -15,8 +15,6 @@ namespace {
 float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
 std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
 
-std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
-
 // The value of a finite 16-bit float by definition, in double.
 double value_of(std::uint16_t h, int exponent_bits, int fraction_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -78,30 +76,10 @@ TEST_CASE("half: f16 and bf16 widen exactly and come back, all 65536 patterns, a
     CHECK(failures_between_patterns(8, 7, f32_to_bf16) == 0);
 }
 
-TEST_CASE("half: known values, and NaN stays NaN, with its sign", "[models]") {
-    CHECK(f32_to_f16(1.0f) == 0x3c00);
-    CHECK(f32_to_f16(-2.0f) == 0xc000);
-    CHECK(f32_to_f16(0.1f) == 0x2e66);
-    CHECK(f32_to_f16(65504.0f) == 0x7bff);   // the largest
-    CHECK(f32_to_f16(65519.99f) == 0x7bff);  // the last that rounds to it
-    CHECK(f32_to_f16(65520.0f) == 0x7c00);
-    CHECK(f32_to_f16(1e30f) == 0x7c00);
-    CHECK(f32_to_f16(0x1p-24f) == 0x0001);  // the smallest
-    CHECK(f32_to_f16(0x1p-25f) == 0x0000);  // a tie, to even
-    CHECK(f32_to_f16(0x1.000002p-25f) == 0x0001);
-    CHECK(f32_to_f16(0x1.ff8p-15f) == 0x03ff);     // the largest subnormal
-    CHECK(f32_to_f16(0x1.fffffep-15f) == 0x0400);  // rounds up into the normal ones
+TEST_CASE("half: the largest and smallest numbers, and NaN stays NaN, with its sign", "[models]") {
+    CHECK(f32_to_f16(1e30f) == 0x7c00);  // beyond what the test above rounds
     CHECK(f32_to_f16(-std::numeric_limits<float>::denorm_min()) == 0x8000);
-    CHECK(bits_of(f16_to_f32(0x8000)) == 0x80000000u);
-    CHECK(f16_to_f32(0x0001) == 0x1p-24f);
-    CHECK(f16_to_f32(0x3555) == 0.333251953125f);
-    CHECK(f32_to_bf16(1.0f) == 0x3f80);  // known bf16 values
-    CHECK(f32_to_bf16(0.1f) == 0x3dcd);
-    CHECK(f32_to_bf16(0x1.01p0f) == 0x3f80);  // a tie, to even
-    CHECK(f32_to_bf16(0x1.03p0f) == 0x3f82);
     CHECK(f32_to_bf16(std::numeric_limits<float>::max()) == 0x7f80);
-    CHECK(f32_to_bf16(-0.0f) == 0x8000);
-    CHECK(bf16_to_f32(0x0001) == 0x1p-133f);
     for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u, 0x7fffffffu, 0xffffffffu}) {
         const float nan = std::bit_cast<float>(bits);  // NaN stays NaN, with its sign
         CHECK(std::isnan(f16_to_f32(f32_to_f16(nan))));

@@ -13,31 +13,22 @@ using namespace inkling;
 using namespace inkling::testing;
 
 TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples of the unit", "[engine]") {
-    for (const int threads : {1, 2, 3, 8}) {
+    for (const int threads : {1, 2, 3, 7, 8}) {
         const Threads scope(threads);
-        for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 100, 1001}) {
-            for (const std::size_t grain : {0, 1, 3, 50, 5000}) {
-                std::vector<int> seen(n, 0);
-                parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+        for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 100, 1001}) {
+            for (const auto& [grain, unit] : {std::pair{0, 1}, {1, 1}, {3, 1}, {50, 1}, {5000, 1}, {1, 32}}) {
+                const auto u = static_cast<std::size_t>(unit);
+                std::vector<int> seen(n, 0), begins(n, 0);
+                const auto body = [&](std::size_t begin, std::size_t end) {
+                    ++begins[begin];
                     for (std::size_t i = begin; i < end; ++i) ++seen[i];
-                });
-                INFO(n << " indices, grain " << grain << ", " << threads << " threads");
+                };
+                parallel_for(n, static_cast<std::size_t>(grain), body, u);
+                INFO(n << " indices, grain " << grain << ", unit " << unit << ", " << threads << " threads");
                 CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(n));
+                for (std::size_t i = 0; i < n; ++i)
+                    if (begins[i] > 0) CHECK(i % u == 0);
             }
-        }
-    }
-    for (const int threads : {1, 2, 3, 7, 8}) {  // ranges begin at multiples of the unit
-        const Threads scope(threads);
-        for (const std::size_t n : {1, 31, 32, 33, 64, 100, 1001}) {
-            std::vector<int> seen(n, 0), begins(n, 0);
-            const auto body = [&](std::size_t begin, std::size_t end) {
-                ++begins[begin];
-                for (std::size_t i = begin; i < end; ++i) ++seen[i];
-            };
-            parallel_for(n, 1, body, 32);
-            INFO(n << " indices, " << threads << " threads");
-            CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(n));
-            for (std::size_t i = 0; i < n; ++i) CHECK((begins[i] == 0 || i % 32 == 0));
         }
     }
     const Threads scope(3);  // the number of threads, and 1 inside a loop
@@ -55,13 +46,16 @@ TEST_CASE("parallel_for: work below two grains stays on the calling thread, more
     CHECK(calls == 1);
     calls = 0;
     parallel_for(200, 100, count);  // 2 threads, each of which has a call at least, of a quarter of a grain or more
-    CHECK((calls >= 2 && calls <= 8));
+    CHECK(calls >= 2);
+    CHECK(calls <= 8);
     calls = 0;
     parallel_for(100000, 100, count);
-    CHECK((calls >= 4 && calls <= 128));  // 32 a thread
+    CHECK(calls >= 4);
+    CHECK(calls <= 128);  // 32 a thread
     calls = 0;
     parallel_rows(64, kGrain / 16, count);  // the grain of rows is in elements: 4 threads have 16 rows each
-    CHECK((calls >= 4 && calls <= 16));
+    CHECK(calls >= 4);
+    CHECK(calls <= 16);
     calls = 0;
     parallel_rows(16, kGrain / 16, count);
     CHECK(calls == 1);

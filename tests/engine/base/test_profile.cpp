@@ -21,7 +21,8 @@ TEST_CASE("profile: every op has its laps, products their work, and the laps add
     double seconds = 0;
     for (const auto& [name, lap] : laps) names.push_back(name), seconds += lap.seconds;
     CHECK(names == std::vector<std::string>{"matmul", "matmul'", "sum", "sum'", "tanh", "tanh'"});
-    CHECK((seconds > 0 && seconds <= elapsed));
+    CHECK(seconds > 0);
+    CHECK(seconds <= elapsed);
     CHECK(laps.at("matmul").calls == 3);
     CHECK(laps.at("matmul").flops == 3 * 2.0 * 40 * 20 * 30);
     CHECK(laps.at("matmul'").flops == 3 * 4.0 * 40 * 20 * 30);
@@ -45,7 +46,8 @@ TEST_CASE("profile: each of two threads profiles its own ops", "[engine]") {
     bool right[2] = {};
     std::thread one([&] { right[0] = calls_of(2000); }), two([&] { right[1] = calls_of(3000); });
     one.join(), two.join();
-    CHECK((right[0] && right[1]));
+    CHECK(right[0]);
+    CHECK(right[1]);
 }
 
 TEST_CASE("recompute: large values of norms and activations are made again, small ones kept, with the same bits",

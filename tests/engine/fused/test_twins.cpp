@@ -1,4 +1,5 @@
 // Each fused op computes what its plain twin says: values, gradients and second derivatives, on ragged shapes.
+#include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 #include "engine/ops/plain/attention.h"
 #include "engine/ops/plain/plain.h"
@@ -17,12 +18,6 @@ struct Twins {
     std::vector<Shape> shapes;  // of the inputs
     std::function<D(const In&)> fused, plain;
 };
-
-IdArray ids_below(std::int32_t n, const Shape& shape) {
-    IdArray ids(shape);
-    for (std::size_t i = 0; i < ids.size(); ++i) ids.data()[i] = static_cast<std::int32_t>(i * i + 1) % n;
-    return ids;
-}
 
 void add_norms(std::vector<Twins>& all) {
     for (const Shape& shape : {Shape{1, 1}, Shape{3, 5, 7}, Shape{67, 19}}) {
@@ -59,7 +54,7 @@ void add_linear(std::vector<Twins>& all) {
                        [](const In& x) { return add_low_rank(x[0], x[1], x[2], x[3], 0.7); },
                        [](const In& x) { return x[0] + plain::linear(plain::linear(x[1], x[2]), x[3]) * 0.7; }});
     }
-    const IdArray ids = ids_below(9, {3, 5});
+    const IdArray ids = some_ids({3, 5}, 9);
     all.push_back({"embedding",
                    {{9, 7}},
                    [=](const In& x) { return embedding(ids, x[0]); },
@@ -67,7 +62,7 @@ void add_linear(std::vector<Twins>& all) {
 }
 
 void add_rotary(std::vector<Twins>& all) {
-    const IdArray positions = ids_below(6, {2, 5});
+    const IdArray positions = some_ids({2, 5}, 6);
     for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
         for (const IdArray& at : {IdArray(), positions}) {
             for (const std::size_t d : {6, 8}) {
@@ -110,7 +105,7 @@ void add_attention(std::vector<Twins>& all) {
 }
 
 void add_losses(std::vector<Twins>& all) {
-    IdArray targets = ids_below(7, {3, 2});
+    IdArray targets = some_ids({3, 2}, 7);
     targets.data()[1] = kIgnore;
     const std::vector<double> weight{1, 2, 0.5, 1, 0, 3, 1};
     for (const CrossEntropyOptions& o : {CrossEntropyOptions{},

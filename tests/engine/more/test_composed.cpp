@@ -14,40 +14,23 @@ const auto kX = Tensor<double>::from({{3, 1, 2}, {4, 4, 0}});
 
 TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
     const auto x = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);
-    CHECK((x.shape() == Shape{2, 3} && x.requires_grad()));
+    CHECK(x.shape() == Shape{2, 3});
+    CHECK(x.requires_grad());
     check_equal(x.value(), {1, 2, 3, 4, 5, 6});
     CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
                       contains("2 numbers are not those of shape (3,)"));
 }
 
-TEST_CASE("composed: known values, of one place that many come to", "[engine]") {
-    check_equal(pad(kX, {-1, 1}).value(), {1, 2, 0, 4, 0, 0});
-    check_equal(flip(kX, 1).value(), {2, 1, 3, 0, 4, 4});
-    check_equal(roll(kX, -4, 1).value(), {1, 2, 3, 4, 0, 4});
+TEST_CASE("composed: ids, and what PyTorch leaves open", "[engine]") {
     CHECK(tile(kX, {2, 1, 0}).shape() == Shape{2, 2, 0});
-    check_equal(one_hot<double>(IdArray({2}, 1), 3).value(), {0, 1, 0, 0, 1, 0});
     const auto ids = [](const IdArray& x) { return std::vector<int>(x.begin(), x.end()); };
     CHECK(ids(argmin(kX, 1)) == std::vector{1, 2});
     CHECK(ids(argsort(kX, 1, true)) == std::vector{0, 2, 1, 0, 1, 2});
     CHECK(ids(cummax(kX, 1).ids) == std::vector{0, 0, 0, 0, 1, 1});
-    check_equal(unfold(kX, 1, 2).value(), {3, 1, 1, 2, 4, 4, 4, 0});
-    check_equal(remainder(Tensor<double>::from({5, -5, 5, -5}), Tensor<double>::from({3, 3, -3, -3})).value(),
-                {2, 1, -1, -2});
     CHECK(remainder(Tensor<double>::from(1.0), Tensor<double>::from(0.1)).item() == std::fmod(1.0, 0.1));
-    check_equal(maximum(kX, 2).value(), {3, 2, 2, 4, 4, 2});
-    check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
-    const auto scattered = [](Scatter how, bool self) {  // what comes to one place
-        IdArray places({2, 2}, 0);
-        places(1, 1) = 2;
-        return scatter(kX, 1, places, Tensor<double>::from({{5, -1}, {6, 7}}), how, self).value();
-    };
-    check_equal(scattered(Scatter::replace, true), {-1, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::sum, true), {7, 1, 2, 10, 4, 7});
-    check_equal(scattered(Scatter::sum, false), {4, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::prod, true), {-15, 1, 2, 24, 4, 0});
-    check_equal(scattered(Scatter::mean, false), {2, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::max, true), {5, 1, 2, 6, 4, 7});
-    check_equal(scattered(Scatter::min, false), {-1, 1, 2, 6, 4, 7});
+    IdArray places({2, 2}, 0);  // the last of several numbers that come to one place stays
+    places(1, 1) = 2;
+    check_equal(scatter(kX, 1, places, Tensor<double>::from({{5, -1}, {6, 7}})).value(), {-1, 1, 2, 6, 4, 7});
     CHECK(scatter(Tensor<double>::from(2.0), 0, IdArray(Shape(), 0), Tensor<double>::from(3.0), Scatter::sum).item() ==
           5);
 }

@@ -199,7 +199,7 @@ TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it",
                         continue;
                     }
                     if (kOrders.contains(row.op())) {  // a NaN takes its place, as the largest number
-                        CHECK((r > 0 || std::isnan(max(Tensor<T>(broken[r])).item())));
+                        if (r == 0) CHECK(std::isnan(max(Tensor<T>(broken[r])).item()));
                         continue;
                     }
                     const std::vector<Array<T>> m{moved[0][r], moved[1][r], moved[2][r]};
@@ -272,6 +272,7 @@ TEST_CASE("every op: the table has a row for each function of engine/ops, and no
     }
     const std::set<std::string> parts{"attention_heads.h", "attention_operands.h", "attention_block.h",  // no ops
                                       "attention_masks.h", "unary_op.h",           "derivatives.h",     "formula.h"};
+    const std::set<std::string> no_rows{"as_tensor", "sum_to", "scale"};
     std::size_t declared = 0;
     std::vector<std::filesystem::path> headers;
     for (const char* room : {"ops", "fused", "more"})
@@ -284,10 +285,10 @@ TEST_CASE("every op: the table has a row for each function of engine/ops, and no
         const std::regex declares("^(?:Tensor|Ordered|std::vector<Tensor)<T>>? (\\w+)\\(.*");
         std::smatch found;
         for (std::string line; std::getline(in, line);) {
-            if (!std::regex_match(line, found, declares) || found[1] == "as_tensor" || found[1] == "sum_to") continue;
+            if (!std::regex_match(line, found, declares) || no_rows.contains(found[1])) continue;
             INFO(found[1]);
             ++declared;
-            CHECK((found[1] == "scale" || ops.count(found[1])));
+            CHECK(ops.contains(found[1]));
         }
     }
     CHECK(declared > 100);

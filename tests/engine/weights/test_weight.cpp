@@ -27,7 +27,9 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
         const std::size_t before = pool_statistics().bytes_in_use;
         const Weight<float> small = Weight(w).as(type);
         const std::size_t taken = pool_statistics().bytes_in_use - before;
-        CHECK((small.defined() && small.packed() && !small.tensor().defined()));
+        CHECK(small.defined());
+        CHECK(small.packed());
+        CHECK_FALSE(small.tensor().defined());
         CHECK(to_string(small.shape()) == "(96, 64)");
         CHECK(small.size() == 96 * 64);
         const std::size_t bytes = type == WeightType::bf16 ? 2 * 96 * 64 : 96 * 64 * 34 / 32;
@@ -40,7 +42,9 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
         CHECK(small.detach().packed() == small.packed());
     }
     const Weight<float> plain = Weight(w).as(WeightType::fp32), ragged = Tensor<float>(random_array<float>({5, 33}, 1));
-    CHECK((!plain.packed() && !plain.tensor().requires_grad() && same_bits(plain.value(), w.value())));
+    CHECK_FALSE(plain.packed());
+    CHECK_FALSE(plain.tensor().requires_grad());
+    CHECK(same_bits(plain.value(), w.value()));
     CHECK_FALSE(ragged.as(WeightType::q8_0).packed());  // rows of 33 have no blocks of 32
     CHECK_THROWS_WITH(Weight(w).as(WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }

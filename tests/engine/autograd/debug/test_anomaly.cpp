@@ -81,7 +81,9 @@ TEST_CASE("anomaly: the backward that gives the first gradient that is not finit
         return anomaly_of([&] {
             const auto p = split(wide * 1, 3, 1);
             const auto q = bad ? sqrt(p[1] * 0) : p[1];
-            (sum(p[0] * p[2]) + sum(q)).backward();
+            const Tensor<float> y = sum(p[0] * p[2]) + sum(q);
+            Array<float>({4, 6}, NAN);  // the pool gives its memory to the gradient
+            y.backward();
         });
     };
     CHECK(use(false) == "");
@@ -152,14 +154,4 @@ TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the s
         if (row.name == "dropout 0" || row.name.starts_with("repeat 1 ")) continue;  // x itself
         if (first_not_finite(row.function(bad).value()) != "") CHECK(anomaly_of([&] { row.function(bad); }) != "");
     }
-}
-
-TEST_CASE("anomaly: a gradient filled in parts is checked when it is complete", "[engine]") {
-    const auto x = Tensor<float>::ones({3, 64}, true);
-    CHECK(anomaly_of([&] {
-              const std::vector<Tensor<float>> parts = split(x * 2, 3, 0);
-              const Tensor<float> y = sum(parts[0] * parts[1] * parts[2]);
-              Array<float>({3, 64}, NAN);  // the pool gives its memory to the gradient
-              y.backward();
-          }) == "");
 }

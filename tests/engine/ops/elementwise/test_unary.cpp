@@ -7,16 +7,12 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEMPLATE_TEST_CASE("unary: scale, powers and one-sided clamps by hand", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("unary: powers of 0, roots of negative numbers, a clamp without a lower bound", "[engine]", float,
+                   double) {
     using T = TestType;
     const double nan = std::nan("");
-    check_by_hand<T>([](const auto& in) { return scale(in[0], 0.5); }, {{4, 9}}, {8, 9}, {2, 4.5}, {{4, 4.5}});
-    check_by_hand<T>([](const auto& in) { return pow(in[0], 3); }, {{2, -2, 0}}, {1, 10, 1}, {8, -8, 0},
-                     {{12, 120, 0}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 0); }, {{2, 0}}, {1, 1}, {1, 1}, {{0, 0}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 1); }, {{2, 0}}, {3, 4}, {2, 0}, {{3, 4}});
-    check_by_hand<T>([](const auto& in) { return pow(in[0], -1); }, {{2, -4}}, {1, 1}, {0.5, -0.25},
-                     {{-0.25, -0.0625}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 0.5); }, {{4, -1, 0}}, {1, 1, 1}, {2, nan, 0},
                      {{0.25, nan, kInfinity}});
     check_by_hand<T>([](const auto& in) { return clamp(in[0], -kInfinity, 0.5); }, {{-3, 0.25, 100}}, {1, 2, 3},
