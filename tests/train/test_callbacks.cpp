@@ -59,7 +59,7 @@ TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples wh
 TEST_CASE("callbacks: steps that are refused are told, and a run that diverges ends with them", "[train]") {
     Run run(options(20));
     run.step();
-    run.model->parts[models::Part::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
+    run.model->outer[models::ParameterName::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
     Events events;
     CHECK_THROWS_AS(run.loop.run({&events}), train::Diverged);
     CHECK(events.all == std::vector<std::string>{"2 refused", "2 done", "2 sample", "3 refused", "3 done, log",

@@ -25,7 +25,7 @@ struct Knock {
     Run& run;
     std::size_t at;
     void operator()() const {
-        Array<float> table = run.model->parts[models::Part::final_norm].weight.tensor().value_in_place();
+        Array<float> table = run.model->outer[models::ParameterName::final_norm].weight.tensor().value_in_place();
         if (run.state().step == at) table *= 40.0f;
         if (run.state().step == at + 1) table *= 1 / 40.0f;
     }
