@@ -1,7 +1,8 @@
 #include "formats/jinja/expression.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "formats/ascii.h"
 
 namespace inkling::formats::jinja {
 
@@ -61,14 +62,10 @@ Expression ExpressionParser::number() {
     std::string digits = tokens_[at_++].value;
     const std::string text = digits;
     digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-    const char *const begin = digits.data(), *const end = begin + digits.size();
-    std::int64_t i = 0;
-    double d = 0;
-    if (const auto [p, e] = std::from_chars(begin, end, i); p == end && e == std::errc()) return constant(i);
-    const bool real = digits.find_first_of(".eE") != std::string::npos;
-    const auto [p, e] = std::from_chars(begin, end, d);
-    check<BadInput>(real && p == end && e == std::errc(), "its number {} is not known", text);
-    return constant(d);
+    if (const auto whole = parse_number<std::int64_t>(digits)) return constant(*whole);
+    const auto real = parse_number<double>(digits);
+    check<BadInput>(real && digits.find_first_of(".eE") != std::string::npos, "its number {} is not known", text);
+    return constant(*real);
 }
 
 Expression ExpressionParser::value() {
@@ -80,12 +77,16 @@ Expression ExpressionParser::value() {
     }
     if (next().kind == Kind::number) return number();
     if (take("(")) {
-        if (take(")")) return several("", ListKind::tuple);
+        if (take(")")) return list_of({}, ListKind::tuple);
         const Expression inner = expressions();
         expect(")");
         return inner;
     }
-    if (take("[")) return several("]", ListKind::list);
+    if (take("[")) {
+        std::vector<Expression> items;
+        each("]", [&] { items.push_back(expression()); });
+        return list_of(std::move(items), ListKind::list);
+    }
     if (take("{")) return map();
     const std::string word = name();
     if (word == "true" || word == "True") return constant(true);
@@ -97,16 +98,17 @@ Expression ExpressionParser::value() {
     });
 }
 
-// Up to `end`, which may be behind a comma; or none for "".
-Expression ExpressionParser::several(std::string_view end, ListKind kind) {
-    std::vector<Expression> items;
-    while (!end.empty() && !take(end)) {
-        items.push_back(expression());
+void ExpressionParser::each(std::string_view end, const std::function<void()>& one) {
+    while (!take(end)) {
+        one();
         if (take(",")) continue;
         expect(end);
         break;
     }
-    return program_->add([items, kind](Run& run) {
+}
+
+Expression ExpressionParser::list_of(std::vector<Expression> items, ListKind kind) {
+    return program_->add([items = std::move(items), kind](Run& run) {
         std::vector<Value> all;
         for (const Expression& item : items) all.push_back(item(run));
         return run.list(std::move(all), kind);
@@ -115,14 +117,11 @@ Expression ExpressionParser::several(std::string_view end, ListKind kind) {
 
 Expression ExpressionParser::map() {
     std::vector<std::pair<Expression, Expression>> items;
-    while (!take("}")) {
+    each("}", [&] {
         const Expression key = expression();
         expect(":");
         items.emplace_back(key, expression());
-        if (take(",")) continue;
-        expect("}");
-        break;
-    }
+    });
     return program_->add([items](Run& run) {
         std::vector<std::pair<Value, Value>> all;
         for (const auto& [key, value] : items) {
@@ -142,7 +141,7 @@ Expression ExpressionParser::map() {
 // The arguments of a call, after its (.
 CallArguments ExpressionParser::arguments() {
     CallArguments given;
-    while (!take(")")) {
+    each(")", [&] {
         std::string key = take("*") ? "*" : "";
         if (next().kind == Token::Kind::name && tokens_[at_ + 1].value == "=" &&
             tokens_[at_ + 1].kind == Token::Kind::sign) {
@@ -150,10 +149,7 @@ CallArguments ExpressionParser::arguments() {
             take("=");
         }
         given.list.emplace_back(key, expression());
-        if (take(",")) continue;
-        expect(")");
-        break;
-    }
+    });
     return given;
 }
 
@@ -179,11 +175,7 @@ Expression ExpressionParser::called(Expression of) {
 }
 
 Expression ExpressionParser::attribute(Expression of) {
-    if (next().kind == Token::Kind::number)
-        return program_->add([of, key = number()](Run& run) {
-            const Value value = of(run);
-            return item_of(run, value, key(run));
-        });
+    if (next().kind == Token::Kind::number) return at(of, number());
     const std::string key = name();
     if (!take("(")) {
         static constexpr std::string_view kMethods[] = {"items", "keys", "values", "get", "copy", "pop", "update"};
@@ -200,6 +192,13 @@ Expression ExpressionParser::attribute(Expression of) {
     });
 }
 
+Expression ExpressionParser::at(Expression of, Expression key) {
+    return program_->add([of, key](Run& run) {
+        const Value value = of(run);
+        return item_of(run, value, key(run));
+    });
+}
+
 Expression ExpressionParser::item(Expression of) {
     const Expression none = constant({});
     Expression parts[3] = {none, none, none};
@@ -209,11 +208,7 @@ Expression ExpressionParser::item(Expression of) {
         if (!take(":")) break;
     }
     expect("]");
-    if (n == 0)
-        return program_->add([of, key = parts[0]](Run& run) {
-            const Value value = of(run);
-            return item_of(run, value, key(run));
-        });
+    if (n == 0) return at(of, parts[0]);
     return program_->add([of, begin = parts[0], end = parts[1], step = parts[2]](Run& run) {
         const Value value = of(run), from = begin(run), to = end(run);
         return slice_of(run, value, from, to, step(run));

@@ -78,6 +78,8 @@ class ExpressionParser {
     bool take(std::string_view word);    // whether this name or sign comes next; skips it
     void expect(std::string_view word);  // throws BadInput if not
     std::string name();
+    // one() for each of some items with commas between and perhaps behind, up to `end`
+    void each(std::string_view end, const std::function<void()>& one);
     bool at_end() const { return next().kind == Token::Kind::end; }
     void end();
 
@@ -85,7 +87,8 @@ class ExpressionParser {
     const Token& next() const { return tokens_[at_]; }
     Expression constant(Value value);
     Expression negated(), compared(), binary(int level), signed_value(bool with_filters), value(), number();
-    Expression several(std::string_view end, ListKind kind), map(), item(Expression of), attribute(Expression of);
+    Expression map(), item(Expression of), attribute(Expression of), at(Expression of, Expression key);
+    Expression list_of(std::vector<Expression> items, ListKind kind);
     Expression postfix(Expression of), tested(Expression of), called(Expression of);
 
     std::vector<Token> tokens_;

@@ -48,13 +48,12 @@ Value method(Run& run, const std::string& name, const Value& of, const Arguments
 bool test(Run& run, const std::string& name, const Value& of, const Arguments& given) {
     const auto other = [&] { return given.by(name, {"other"})[0]; };
     const auto number = [&] { return whole(of, name); };
-    if (name == "eq" || name == "equalto" || name == "==") return equal(run, of, other());
-    if (name == "ne" || name == "!=") return !equal(run, of, other());
-    if (name == "lt" || name == "lessthan" || name == "<") return is_less(run, of, other());
-    if (name == "gt" || name == "greaterthan" || name == ">") return is_less(run, other(), of);
-    if (name == "le" || name == "<=") return is_less(run, of, other()) || equal(run, of, other());
-    if (name == "ge" || name == ">=") return is_less(run, other(), of) || equal(run, of, other());
-    if (name == "in") return contains(run, other(), of);
+    static const std::map<std::string, const char*> kSigns = {{"eq", "=="},         {"equalto", "=="}, {"ne", "!="},
+                                                              {"lt", "<"},          {"lessthan", "<"}, {"gt", ">"},
+                                                              {"greaterthan", ">"}, {"le", "<="},      {"ge", ">="}};
+    const auto sign = kSigns.find(name);
+    if (const Compare compare = comparison(sign == kSigns.end() ? name : sign->second))
+        return compare(run, of, other());
     if (name == "divisibleby") {
         const std::int64_t by = whole(other(), name);
         check<BadInput>(by != 0, "divisibleby 0");

@@ -14,11 +14,7 @@ Expression ExpressionParser::expressions() {
         items.push_back(expression());
         if (!take(",")) break;
     }
-    return program_->add([items](Run& run) {
-        std::vector<Value> all;
-        for (const Expression& item : items) all.push_back(item(run));
-        return run.list(std::move(all), ListKind::tuple);
-    });
+    return list_of(std::move(items), ListKind::tuple);
 }
 
 Target ExpressionParser::target() {
@@ -37,14 +33,12 @@ Target ExpressionParser::target() {
 
 // yes if condition else no
 Expression ExpressionParser::expression() {
-    constexpr std::size_t kMaxDepth = 100;
-    check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
+    const Run::Inside inside(depth_, Run::kMaxNested);
     Expression yes = either();
     while (take("if")) {
         const Expression condition = either(), no = take("else") ? expression() : constant({});
         yes = program_->add([=](Run& run) { return is_true(condition(run)) ? yes(run) : no(run); });
     }
-    --depth_;
     return yes;
 }
 
@@ -74,22 +68,26 @@ Expression ExpressionParser::negated() {
     return any ? program_->add([no, a](Run& run) { return Value(is_true(a(run)) != no); }) : a;
 }
 
+Compare comparison(std::string_view sign) {
+    using Values = const Value&;
+    if (sign == "==") return equal;
+    if (sign == "!=") return [](Run& run, Values a, Values b) { return !equal(run, a, b); };
+    if (sign == "<") return is_less;
+    if (sign == ">") return [](Run& run, Values a, Values b) { return is_less(run, b, a); };
+    if (sign == "<=") return [](Run& run, Values a, Values b) { return is_less(run, a, b) || equal(run, a, b); };
+    if (sign == ">=") return [](Run& run, Values a, Values b) { return is_less(run, b, a) || equal(run, a, b); };
+    if (sign == "in") return [](Run& run, Values a, Values b) { return contains(run, b, a); };
+    return nullptr;
+}
+
 // a < b <= c is a < b and b <= c, as in Python.
 Expression ExpressionParser::compared() {
-    using Compare = bool (*)(Run&, const Value&, const Value&);
     const auto next_sign = [&]() -> Compare {
-        if (take("==")) return equal;
-        if (take("!=")) return [](Run& r, const Value& a, const Value& b) { return !equal(r, a, b); };
-        if (take("<")) return is_less;
-        if (take(">")) return [](Run& r, const Value& a, const Value& b) { return is_less(r, b, a); };
-        if (take("<="))
-            return [](Run& r, const Value& a, const Value& b) { return is_less(r, a, b) || equal(r, a, b); };
-        if (take(">="))
-            return [](Run& r, const Value& a, const Value& b) { return is_less(r, b, a) || equal(r, a, b); };
-        if (take("in")) return [](Run& r, const Value& a, const Value& b) { return contains(r, b, a); };
+        for (const std::string_view sign : {"==", "!=", "<", ">", "<=", ">=", "in"})
+            if (take(sign)) return comparison(sign);
         if (!take("not")) return nullptr;
         expect("in");
-        return [](Run& r, const Value& a, const Value& b) { return !contains(r, b, a); };
+        return [](Run& run, const Value& a, const Value& b) { return !contains(run, b, a); };
     };
     const Expression first = binary(0);
     std::vector<std::pair<Compare, Expression>> rest;
@@ -123,15 +121,13 @@ Expression ExpressionParser::binary(int level) {
 }
 
 Expression ExpressionParser::signed_value(bool with_filters) {
-    constexpr std::size_t kMaxDepth = 100;
     Expression of;
     const bool minus = take("-");
     if (minus || take("+")) {
-        check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
+        const Run::Inside inside(depth_, Run::kMaxNested);
         of = program_->add([minus, a = signed_value(false)](Run& run) {
             return operate(run, minus ? "-" : "+", std::int64_t{0}, a(run));
         });
-        --depth_;
     } else {
         of = value();
     }

@@ -18,7 +18,8 @@ struct Limits {
 
 class Run {
   public:
-    static constexpr std::size_t kMaxDepth = 400, kMaxNested = 100;  // of expressions and statements; of lists and maps
+    // Of expressions and statements that run; of lists and maps, and of the parts of a template.
+    static constexpr std::size_t kMaxDepth = 400, kMaxNested = 100;
 
     explicit Run(Limits limits) : limits_(std::move(limits)) {}
     Run(const Run&) = delete;
@@ -29,9 +30,11 @@ class Run {
         if (steps_ >= next_check_) check_steps();
     }
     void make(std::size_t bytes);
-    class Inside {
+    class Inside {  // a level deeper, for its lifetime
       public:
-        explicit Inside(std::size_t& depth) : depth_(depth) {}
+        Inside(std::size_t& depth, std::size_t most) : depth_(depth) {
+            check<BadInput>(++depth <= most, "it is nested more than {} deep", most);
+        }
         ~Inside() { --depth_; }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
@@ -41,8 +44,7 @@ class Run {
     };
     Inside enter() {  // an expression or a statement, for the result's lifetime
         step();
-        check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
-        return Inside(depth_);
+        return Inside(depth_, kMaxDepth);
     }
 
     Value text(Text text);

@@ -1,5 +1,4 @@
 #include "formats/jinja/template.h"
-#include "formats/utf8.h"
 
 #include <algorithm>
 #include <optional>
@@ -27,8 +26,7 @@ class StatementParser {
 
     // Up to one of these statements, which is then ended_by_, and parser_ is behind its name.
     const Block* until(std::initializer_list<std::string_view> ends) {
-        constexpr std::size_t kMaxDepth = 100;
-        check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
+        const Run::Inside inside(depth_, Run::kMaxNested);
         Block* const block = program_.block();
         while (at_ < parts_.size()) {
             const Part& part = parts_[at_++];
@@ -49,14 +47,12 @@ class StatementParser {
                 const std::string name = parser_->name();
                 if (std::count(ends.begin(), ends.end(), name)) {
                     ended_by_ = name;
-                    --depth_;
                     return block;
                 }
                 block->statements.push_back(statement(name));
             }
         }
         check<BadInput>(ends.size() == 0, "a statement without its end");
-        --depth_;
         return block;
     }
 
@@ -183,14 +179,10 @@ class StatementParser {
         const std::string_view name = program_.name(parser_->name());
         parser_->expect("(");
         std::vector<std::pair<std::string_view, Expression>> parameters;
-        while (!parser_->take(")")) {
+        parser_->each(")", [&] {
             const std::string_view one = program_.name(parser_->name());
             parameters.emplace_back(one, parser_->take("=") ? parser_->expression() : Expression());
-            if (!parser_->take(",")) {
-                parser_->expect(")");
-                break;
-            }
-        }
+        });
         const Block* const inner = outside_loops("endmacro");
         return [=](Run& run) {
             const std::size_t outer = run.frames();
@@ -223,10 +215,6 @@ class StatementParser {
     std::optional<ExpressionParser> parser_;
     std::string ended_by_;
 };
-
-}  // namespace
-
-namespace {
 
 // Shortens errors of f to one line, since they may quote the template or user text.
 template <class F>

@@ -1,9 +1,9 @@
 // The filters that give one text or number.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "formats/ascii.h"
 #include "formats/jinja/library.h"
 
 namespace inkling::formats::jinja {
@@ -42,16 +42,15 @@ Text escaped(Run& run, const Text& text) {
     });
 }
 
+std::string digits_of(const Text& text) {
+    const std::string digits = strip(text, {}).bytes;
+    return digits.starts_with('+') ? digits.substr(1) : digits;
+}
+
 std::optional<double> parsed(const Value& value) {
     if (value.is_number()) return real(value, "float");
     if (!value.text()) return std::nullopt;
-    const Text digits = strip(*value.text(), {});
-    const char* begin = digits.bytes.data();
-    const char* const end = begin + digits.bytes.size();
-    begin += begin < end && *begin == '+';
-    double number = 0;
-    const auto [p, e] = std::from_chars(begin, end, number);
-    return p == end && begin < end && e == std::errc() ? std::optional(number) : std::nullopt;
+    return parse_number<double>(digits_of(*value.text()));
 }
 
 // The whole part, towards zero, of a number that `what` takes.
@@ -64,14 +63,8 @@ Value to_integer(const Value& value, const Arguments& given) {
     const auto all = given.by("int", {"default", "base"});
     check<BadInput>(all[1].is_undefined(), "int with a base is not known");
     if (value.is<std::int64_t>()) return value;
-    if (value.text()) {
-        const Text digits = strip(*value.text(), {});
-        std::int64_t number = 0;
-        const char *const begin = digits.bytes.data(), *const end = begin + digits.bytes.size();
-        if (const auto [p, e] = std::from_chars(begin + digits.bytes.starts_with('+'), end, number);
-            p == end && e == std::errc())
-            return number;
-    }
+    if (value.text())
+        if (const auto number = parse_number<std::int64_t>(digits_of(*value.text()))) return *number;
     const std::optional<double> number = parsed(value);
     if (!number || !std::isfinite(*number)) return all[0].is_undefined() ? Value(std::int64_t{0}) : all[0];
     return truncated(*number, "int");

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "engine/base/check.h"
+#include "formats/ascii.h"
 #include "formats/utf8.h"
 
 namespace inkling::formats::jinja {
@@ -107,21 +107,18 @@ std::string quoted(std::string_view source, std::size_t& at, char quote) {
         }
         const char c = source[++at];
         const std::size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-        std::uint32_t code = 0;
         if (const auto place = kLetters.find(c); place != std::string_view::npos) {
             if (place < kMeanings.size()) text += kMeanings[place];
         } else if (digits > 0) {
-            const char* const first = source.data() + at + 1;
-            const bool there = source.size() - at > digits;
-            check<BadInput>(there && std::from_chars(first, first + digits, code, 16).ptr == first + digits &&
-                                code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF),
-                            "an escape \\{} without its character", c);
-            append_utf8(text, code);
+            const auto code = parse_number<std::uint32_t>(source.substr(at + 1, digits), 16);
+            check<BadInput>(
+                code && source.size() - at > digits && *code <= 0x10FFFF && (*code < 0xD800 || *code > 0xDFFF),
+                "an escape \\{} without its character", c);
+            append_utf8(text, *code);
             at += digits;
         } else if (c >= '0' && c <= '7') {
             const auto end = std::min(source.find_first_not_of("01234567", at), std::min(at + 3, source.size()));
-            std::from_chars(source.data() + at, source.data() + end, code, 8);
-            append_utf8(text, code);
+            append_utf8(text, *parse_number<std::uint32_t>(source.substr(at, end - at), 8));
             at = end - 1;
         } else {
             (text += '\\') += c;

@@ -104,6 +104,10 @@ bool equal(Run& run, const Value& a, const Value& b);
 bool is_less(Run& run, const Value& a, const Value& b);
 bool contains(Run& run, const Value& all, const Value& one);
 
+// a < b and the like, by their sign; null for another text.
+using Compare = bool (*)(Run& run, const Value& a, const Value& b);
+Compare comparison(std::string_view sign);
+
 // of[key], or of.key for a name. Undefined if missing.
 Value item_of(Run& run, const Value& of, const Value& key);
 // of[begin:end:step], as in Python; each may be undefined.
