@@ -1,9 +1,11 @@
 #include "formats/python_json.h"
 
+#include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
+
+#include "formats/ascii.h"
 
 namespace inkling::formats {
 namespace {
@@ -13,10 +15,9 @@ constexpr std::size_t kEscape = 6;  // bytes of \ud83d
 
 // The UTF-16 unit that \uXXXX at text[at] stands for; 0: there is no such escape.
 unsigned unit_at(std::string_view text, std::size_t at) {
-    unsigned unit = 0;
-    if (!text.substr(at).starts_with("\\u") || text.size() - at < kEscape) return 0;
-    const char* const end = text.data() + at + kEscape;
-    return std::from_chars(text.data() + at + 2, end, unit, 16).ptr == end ? unit : 0;
+    const std::string_view escape = text.substr(std::min(at, text.size()), kEscape);
+    if (!escape.starts_with("\\u") || escape.size() < kEscape) return 0;
+    return parse_number<unsigned>(escape.substr(2), 16).value_or(0);
 }
 
 bool is_high(unsigned unit) { return unit >= 0xD800 && unit < 0xDC00; }
@@ -90,9 +91,8 @@ std::optional<nlohmann::json::binary_t> python_value(std::string_view string) {
     std::vector<std::uint8_t> bytes;
     const bool number = string.find('\0') == std::string_view::npos;
     for (std::size_t at = 0; at < string.size(); ++at) {
-        unsigned unit = 0;
-        const std::string_view digits = string.substr(std::min(at + 1, string.size()), 4);
-        if (string[at] == '\0') std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
+        const std::string_view digits = string.substr(at + 1, 4);
+        const unsigned unit = string[at] == '\0' ? parse_number<unsigned>(digits, 16).value_or(0) : 0;
         if (unit == 0) {
             bytes.push_back(static_cast<std::uint8_t>(string[at]));
             continue;

@@ -1,10 +1,12 @@
 #include "formats/utf8.h"
 
-#include <charconv>
+#include <utf8proc.h>
+
 #include <cstdint>
 #include <cstring>
 
 #include "engine/base/check.h"
+#include "formats/ascii.h"
 
 namespace inkling::formats {
 
@@ -51,21 +53,17 @@ std::size_t find_invalid_utf8(std::string_view text) {
 }
 
 std::size_t invalid_utf8_size(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned lead = byte(at);
-    if (lead < 0xC2 || lead > 0xF4) return 1;
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    // The second byte's range keeps overlong forms, surrogates and values above U+10FFFF out.
-    const unsigned low = lead == 0xE0   ? 0xA0
-                         : lead == 0xF0 ? 0x90
-                                        : 0x80,
-                   high = lead == 0xED   ? 0x9F
-                          : lead == 0xF4 ? 0x8F
-                                         : 0xBF;
-    if (at + 1 >= text.size() || byte(at + 1) < low || byte(at + 1) > high) return 1;
-    std::size_t size = 2;
-    while (size < length && at + size < text.size() && (byte(at + size) & 0xC0) == 0x80) ++size;
-    return size;
+    // A beginning is valid if it becomes a character with continuation bytes behind it.
+    const std::string_view beginning = text.substr(at, 3);
+    for (std::size_t size = beginning.size(); size > 1; --size) {
+        std::string completed(beginning.substr(0, size));
+        while (completed.size() < 4) {
+            completed += '\x80';
+            std::size_t end = 0;
+            if (next_code_point(completed, end) != invalid_code_point && end == completed.size()) return size;
+        }
+    }
+    return 1;
 }
 
 std::vector<char32_t> to_code_points(std::string_view text) {
@@ -96,9 +94,9 @@ std::string from_percent(std::string_view text, const std::string& what) {
         unsigned byte = static_cast<unsigned char>(text[at]);
         if (text[at] == '%') {
             const std::string_view digits = text.substr(at + 1, 2);
-            const char* const end = digits.data() + digits.size();
-            check<BadInput>(digits.size() == 2 && std::from_chars(digits.data(), end, byte, 16).ptr == end,
-                            "{}: '%' must be followed by two hexadecimal digits", what);
+            const auto number = parse_number<unsigned>(digits, 16);
+            check<BadInput>(digits.size() == 2 && number, "{}: '%' must be followed by two hexadecimal digits", what);
+            byte = *number;
             at += 2;
         }
         bytes += static_cast<char>(byte);
@@ -109,20 +107,9 @@ std::string from_percent(std::string_view text, const std::string& what) {
 void append_utf8(std::string& text, char32_t code_point) {
     check(is_scalar_value(code_point), "append_utf8: a code point is at most U+10FFFF and no surrogate, got 0x{:X}",
           static_cast<std::uint32_t>(code_point));
-    const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
-    if (code_point < 0x80) return put(code_point);
-    if (code_point < 0x800) {
-        put(0xC0 | (code_point >> 6));
-    } else {
-        if (code_point < 0x10000) {
-            put(0xE0 | (code_point >> 12));
-        } else {
-            put(0xF0 | (code_point >> 18));
-            put(0x80 | ((code_point >> 12) & 0x3F));
-        }
-        put(0x80 | ((code_point >> 6) & 0x3F));
-    }
-    put(0x80 | (code_point & 0x3F));
+    utf8proc_uint8_t bytes[4];
+    const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes);
+    text.append(bytes, bytes + size);
 }
 
 }  // namespace inkling::formats
