@@ -15,6 +15,8 @@
 
 namespace inkling::models {
 
+inline constexpr const char* kAdapterConfig = "adapter_config.json";  // beside it
+
 class AdapterFile {
   public:
     // Throws BadInput for a file without tensors, and for several adapters in one.

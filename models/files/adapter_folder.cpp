@@ -9,16 +9,12 @@
 #include "engine/array/gemm.h"
 #include "engine/base/half.h"
 #include "engine/base/names.h"
-#include "formats/files/directory.h"
 #include "formats/files/file.h"
-#include "formats/gguf/gguf_file.h"
 #include "formats/json.h"
-#include "formats/safetensors/safetensors_header.h"
-#include "models/families/config_reader.h"
 #include "models/families/family.h"
 #include "models/files/adapter_file.h"
 #include "models/files/folder.h"
-#include "models/files/special_tokens.h"
+#include "models/files/stored_weights.h"
 
 namespace inkling::models {
 
@@ -27,35 +23,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char *kAdapterConfig = "adapter_config.json", *kAdapterWeights = "adapter_model.safetensors";
-
-// Keys of adapter_config.json that say nothing about what an adapter computes: where it has its layers stands in the
-// names of its tensors, and the rest is of how it was made.
-constexpr std::string_view kWithoutEffect =
-    " alpha_pattern rank_pattern "  // these two: AdapterPatterns
-    "base_model_name_or_path eva_config exclude_modules fan_in_fan_out inference_mode layers_pattern "
-    "layers_to_transform lora_alpha lora_dropout megatron_core peft_type peft_version qalora_group_size r revision "
-    "runtime_config target_modules task_type use_rslora auto_mapping ";
-
-bool is_neutral(const std::string& key, const json& value) {
-    if (key == "bias") return value.is_null() || json("none") == value;
-    if (key == "init_lora_weights")  // others change the model's own weights
-        return !value.is_string() || json("gaussian") == value || json("orthogonal") == value || json("eva") == value;
-    return value.is_null() || json(false) == value || (value.is_structured() && value.empty()) || json("") == value;
-}
-
-json adapter_json(const fs::path& folder) {
-    const fs::path path = folder / kAdapterConfig;
-    return read_json(path);
-}
+constexpr const char* kAdapterWeights = "adapter_model.safetensors";
 
 constexpr const char* kPrefix = "base_model.model.";
-
-// The rows of B, (from0, from1, d, r) in memory, in the order (from1, from0, d, r).
-Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::size_t from1) {
-    const std::size_t d = b.dim(0) / (from0 * from1), r = b.dim(1);
-    return b.reshaped({from0, from1, d, r}).transposed(0, 1).clone().reshaped(b.shape());
-}
 
 bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
     return family(a.family).qkv_by_head && p.name == ParameterName::query_key_value && p.slot != Slot::lora_a;
@@ -111,9 +81,7 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
     }
     for (const auto& [name, stored] : file.names())
         if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(stored));
-    constexpr std::size_t most = 4000;
-    if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
-    return problems;
+    return shortened_list(std::move(problems));
 }
 
 // Whether the file's values of a weight equal the model's, up to rounding of both.
@@ -143,63 +111,6 @@ void untie_head(Transformer<float>& model) {
 }
 
 }  // namespace
-
-bool is_adapter(const fs::path& folder) {
-    return formats::is_there(folder / kAdapterConfig) && !formats::is_there(folder / "config.json");
-}
-
-AdapterOptions read_adapter_config(const fs::path& folder) {
-    const json j = adapter_json(folder);
-    const ConfigReader in(j, (folder / kAdapterConfig).string());
-    in.require_text("peft_type", "LORA");
-    if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
-    for (const auto& [key, value] : j.items()) {
-        in.require(
-            kWithoutEffect.find(" " + key + " ") != std::string_view::npos || is_neutral(key, value),
-            "{} {} is not supported: merge the adapter into its model, by PEFT's merge_and_unload(), and use that",
-            shown_name(key), formats::quote(value));
-    }
-    AdapterOptions options;
-    options.rank = in.size("r", 8);
-    options.alpha = in.number("lora_alpha", 8);
-    options.dropout = in.number("lora_dropout", 0);
-    in.require(options.dropout >= 0 && options.dropout < 1, "lora_dropout must be at least 0 and below 1, got {}",
-               in.shown("lora_dropout"));
-    options.rank_stabilized = in.flag("use_rslora", false);
-    in.require(std::abs(options.scale()) < kLargestProduct,
-               "lora_alpha {} is too large: text and losses would not be "
-               "finite",
-               in.shown("lora_alpha"));
-    options.base = in.file_name("base_model_name_or_path");
-    return options;
-}
-
-fs::path base_of_adapter(const fs::path& folder) {
-    const json j = adapter_json(folder);
-    const std::string what = (folder / kAdapterConfig).string();
-    const std::string base = ConfigReader(j, what).file_name("base_model_name_or_path");
-    for (const fs::path& path : {fs::path(base), folder / base})
-        if (!base.empty() && (formats::is_there(path / "config.json") || formats::is_gguf(path))) return path;
-    throw BadInput(
-        fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
-                    "the adapter's with --adapter{}",
-                    what, shown_name(base), how_to_get(base)));
-}
-
-std::vector<fs::path> model_parts(const fs::path& path) {
-    std::vector<fs::path> parts{path};
-    if (is_adapter(path)) {
-        const std::vector<fs::path> base = model_parts(base_of_adapter(path));
-        parts.insert(parts.end(), base.begin(), base.end());
-    }
-    const std::string name = path.filename().string();
-    const std::size_t first = name.find("-00001-of-");
-    if (first == std::string::npos || !formats::is_gguf(path)) return parts;
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    for (const std::string& other : formats::names_in(folder))
-        if (other != name && other.starts_with(name.substr(0, first + 1))) parts.push_back(folder / other);
-    return parts;
-}
 
 void load_adapter(const fs::path& folder, Transformer<float>& model) {
     const AdapterOptions options = read_adapter_config(folder);
@@ -247,7 +158,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         }
         if (size.alpha != options.alpha) w.lora_alpha = size.alpha;
         w.lora_a = Tensor<float>(low, true);
-        w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped(b, a.n_head, 3) : b, true);
+        w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped<float>(b, 1, a.n_head, 3) : b, true);
     }
 }
 
@@ -290,7 +201,7 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
                         [&, p]() -> ConstArray<float> {
                             const ConstArray<float>& x = model.at(p).value();
                             if (!swaps_rows(a, p)) return x;
-                            return rows_swapped(x, 3, a.n_head);
+                            return rows_swapped(x, 1, 3, a.n_head);
                         });
     }
     out.write(folder / kAdapterWeights, hash);

@@ -173,8 +173,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
             const ConstArray<float> values = model.at(p).values();
             if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
             if (!names.qkv_by_head || p.name != ParameterName::query_key_value) return values;
-            const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
-            return values.reshaped({3, H, d, n}).transposed(0, 1).clone();
+            return rows_swapped(values, 1, 3, model.config.n_head);
         });
     for (const ParameterSpec& p : names.zero_biases(model.config))
         out.add_rounded(names.name_of(p), type, stored_shape(names, p), [p] { return Array<float>(p.shape, 0.0f); });

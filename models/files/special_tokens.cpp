@@ -8,14 +8,13 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
+#include "models/files/gguf/gguf_token_kinds.h"
 
 namespace inkling::models {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr const char* kNames[] = {"bos", "eos", "unk", "sep", "pad", "mask"};  // of llama.cpp's keys
 
 // An object; an empty one where there is no such file.
 json read_object(const fs::path& path) {
@@ -68,7 +67,7 @@ data::NamedTokens read_named_tokens(const fs::path& folder, const data::Tokenize
                             read_object(folder / "special_tokens_map.json")};
     const json by_id[] = {read_object(folder / "config.json"), read_object(folder / "generation_config.json")};
     data::NamedTokens named;
-    for (const char* const name : kNames) {
+    for (const auto& [name, gguf_name] : kGgufTokenNames) {
         const auto take = [&](std::optional<std::int32_t> id) {
             if (id) named.ids.emplace(name, *id);
         };
@@ -103,7 +102,7 @@ void take_named_tokens(const fs::path& folder, data::Tokenizer& tokenizer, Archi
 std::map<std::string, std::int32_t> named_tokens(const data::Tokenizer& tokenizer) {
     std::map<std::string, std::int32_t> ids;
     if (tokenizer.chat) {
-        for (const char* const name : kNames) {
+        for (const auto& [name, gguf_name] : kGgufTokenNames) {
             const auto mark = tokenizer.chat->marks.find(std::string(name) + "_token");
             if (mark == tokenizer.chat->marks.end()) continue;
             if (const auto id = id_of(tokenizer, mark->second)) ids.emplace(name, *id);
@@ -140,8 +139,8 @@ void set_gguf_special_tokens(formats::GgufWriter& out, const data::Tokenizer& to
     std::vector<std::pair<const char*, std::int32_t>> keys;
     constexpr const char* kEnds[] = {"eos", "eot", "eom"};
     for (std::size_t i = 0; i < std::min(ends.size(), std::size(kEnds)); ++i) keys.emplace_back(kEnds[i], ends[i]);
-    for (const auto& [name, key] :
-         {std::pair("bos", "bos"), {"unk", "unknown"}, {"sep", "seperator"}, {"pad", "padding"}, {"mask", "mask"}}) {
+    for (const auto& [name, key] : kGgufTokenNames) {
+        if (name == std::string_view("eos")) continue;
         if (name == std::string_view("bos") && !before.empty())
             keys.emplace_back(key, before[0]);
         else if (named.contains(name))

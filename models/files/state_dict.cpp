@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "formats/safetensors/safetensors.h"
+#include "models/files/stored_weights.h"
 
 namespace inkling::models {
 
@@ -34,7 +35,7 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
         for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);
         for (const std::string& name : unmatched.unexpected) problems += fmt::format("; {} is not known", name);
     }
-    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), problems);
+    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), shortened_list(problems));
     for (auto& [name, p] : parameters) {
         if (file.contains(name)) file.read(name, p.value_in_place().data(), p.size());
     }

@@ -89,37 +89,25 @@ std::string misfits(const Architecture& a, const Stored& stored) {
         if (!known.contains(info.name) && !stored.ignores(info.name))
             problems += fmt::format("; {} is not known", shown_name(info.name));
     });
-    constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
-    if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
-    return problems;
+    return shortened_list(std::move(problems));
 }
 
 // E: float, or BFloat16 where that is what the file holds.
 template <class E>
 Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const std::string name = stored.name_of(p);
-    Array<E> values(p.shape);
-    const auto read = [&](Array<E> as_stored) {
-        const std::uint64_t not_finite = stored.file.read(name, as_stored.data(), as_stored.size());
-        check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
-                        stored.usual_name(p));
-        stored.file.release(name);
-        return as_stored;
-    };
+    const bool transposed = !stored.gguf() && stored.names.stored_transposed(p);
+    Array<E> values(transposed ? Shape{p.shape[1], p.shape[0]} : p.shape);
+    const std::uint64_t not_finite = stored.file.read(name, values.data(), values.size());
+    check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
+                    stored.usual_name(p));
+    stored.file.release(name);
+    if (transposed) values = values.transposed(0, 1).clone();
     if (stored.interleaved(p)) {
-        const std::size_t d = a.head_size(), heads = values.dim(0) / d, n = values.size() / values.dim(0);
-        Array<E> mine = values.reshaped({heads, 2, d / 2, n});
-        copy_into(mine, read(Array<E>({heads, d / 2, 2, n})).transposed(1, 2));
-    } else if (stored.gguf()) {
-        read(values);
-    } else if (stored.names.qkv_by_head && p.name == ParameterName::query_key_value) {
-        const std::size_t H = a.n_head, d = a.head_size(), n = values.size() / (3 * H * d);
-        Array<E> mine = values.reshaped({3, H, d, n});
-        copy_into(mine, read(Array<E>({H, 3, d, n})).transposed(0, 1));
-    } else if (stored.names.stored_transposed(p)) {
-        copy_into(values, read(Array<E>({values.dim(1), values.dim(0)})).transposed(0, 1));
-    } else {
-        read(values);
+        const std::size_t d = a.head_size();
+        values = rows_swapped<E>(values, values.dim(0) / d, d / 2, 2);
+    } else if (!stored.gguf() && stored.names.qkv_by_head && p.name == ParameterName::query_key_value) {
+        values = rows_swapped<E>(values, 1, a.n_head, 3);
     }
     if constexpr (std::is_same_v<E, float>)
         if (stored.gguf() && adds_one(a, p)) values -= 1.0f;  // GGUF holds the gains themselves
@@ -162,6 +150,12 @@ std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec
     std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
     if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
     return shape;
+}
+
+std::string shortened_list(std::string problems) {
+    constexpr std::size_t most = 4000;
+    if (problems.size() <= most) return problems;
+    return problems.substr(0, problems.rfind("; ", most)) + "; and more";
 }
 
 void check_weights(const Architecture& a, const WeightFiles& file) {

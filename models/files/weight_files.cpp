@@ -7,7 +7,6 @@
 #include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
-#include "formats/safetensors/safetensors_header.h"
 
 namespace inkling::models {
 
@@ -29,7 +28,8 @@ WeightFiles WeightFiles::open(const fs::path& folder) {
     formats::refuse_other_form(weights.path, {"pytorch_model.bin", "pytorch_model.bin.index.json"},
                                "from transformers import AutoModelForCausalLM as M; "
                                "M.from_pretrained('{0}').save_pretrained('{0}')");
-    weights.single_ = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(weights.path));
+    const auto& file = weights.files_[""] = formats::SafetensorsFile::open(weights.path);
+    for (const auto& [name, info] : file.tensors()) weights.file_of_.emplace(name, &file);
     return weights;
 }
 
@@ -46,47 +46,41 @@ void WeightFiles::add_shards(const fs::path& folder) {
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
                         "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
                         shown_name(file_name));
-        auto& file = shards_[file_name];
-        if (!file) file = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(folder / plain));
-        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
-        shard_of_.emplace(name, file.get());
+        const auto [found, is_new] = files_.try_emplace(file_name);
+        formats::SafetensorsFile& file = found->second;
+        if (is_new) file = formats::SafetensorsFile::open(folder / plain);
+        check<BadInput>(file.contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
+        file_of_.emplace(file.info(name).name, &file);
     }
 }
 
-const formats::SafetensorsFile* WeightFiles::holder(const std::string& name) const {
-    if (single_) return single_->contains(name) ? single_.get() : nullptr;
-    const auto found = shard_of_.find(name);
-    return found == shard_of_.end() ? nullptr : found->second;
-}
-
-const formats::SafetensorsFile& WeightFiles::owner(const std::string& name) const {
-    const formats::SafetensorsFile* const file = holder(name);
-    check<BadInput>(file, "{}: {} is missing", path.string(), name);
-    return *file;
-}
-
-WeightInfo WeightFiles::weight_info(const formats::TensorInfo& info) {
-    return {info.name, formats::dtype_name(info.dtype), info.shape, info.count, info.end - info.begin};
+const formats::SafetensorsFile& WeightFiles::file_of(const std::string& name) const {
+    const auto found = file_of_.find(name);
+    check<BadInput>(found != file_of_.end(), "{}: {} is missing", path.string(), name);
+    return *found->second;
 }
 
 WeightInfo WeightFiles::info(const std::string& name) const {
-    if (!gguf_) return weight_info(owner(name).info(name));
+    if (!gguf_) {
+        const formats::TensorInfo& t = file_of(name).info(name);
+        return {name, formats::dtype_name(t.dtype), t.shape, t.count, t.end - t.begin};
+    }
     const formats::GgufTensor& t = gguf_->tensor(name);
     return {name, t.layout->name, t.shape, t.count, t.bytes.size()};
 }
 
 std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    return gguf_ ? gguf_->read(name, out, count) : owner(name).read(name, out, count);
+    return gguf_ ? gguf_->read(name, out, count) : file_of(name).read(name, out, count);
 }
 
 std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
-    if (!gguf_) return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+    if (!gguf_) return file_of(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
     return gguf_->read(name, out, count);
 }
 
 void WeightFiles::release(const std::string& name) const {
     if (gguf_) return gguf_->release(gguf_->tensor(name), 0, info(name).count);
-    const formats::SafetensorsFile& file = owner(name);
+    const formats::SafetensorsFile& file = file_of(name);
     file.release(file.info(name));
 }
 

@@ -29,7 +29,7 @@ class WeightFiles {
     // Throws BadInput without weights, and for a shard that is missing or lacks a tensor of the index.
     static WeightFiles open(const std::filesystem::path& path);
 
-    bool contains(const std::string& name) const { return gguf_ ? gguf_->contains(name) : holder(name) != nullptr; }
+    bool contains(const std::string& name) const { return gguf_ ? gguf_->contains(name) : file_of_.contains(name); }
     WeightInfo info(const std::string& name) const;  // BadInput if missing
     // Returns the number of values that are not finite, like SafetensorsFile::read.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
@@ -39,9 +39,7 @@ class WeightFiles {
     void release(const std::string& name) const;
     template <class Visit>
     void each(const Visit& visit) const {  // visit(WeightInfo) for every tensor
-        if (single_)
-            for (const auto& [name, info] : single_->tensors()) visit(weight_info(info));
-        for (const auto& [name, shard] : shard_of_) visit(weight_info(shard->info(name)));
+        for (const auto& [name, file] : file_of_) visit(info(std::string(name)));
         if (gguf_)
             for (const auto& [name, tensor] : gguf_->tensors()) visit(info(name));
     }
@@ -54,14 +52,11 @@ class WeightFiles {
 
   private:
     void add_shards(const std::filesystem::path& folder);
-    static WeightInfo weight_info(const formats::TensorInfo& info);
-    const formats::SafetensorsFile* holder(const std::string& name) const;  // null without the tensor
-    const formats::SafetensorsFile& owner(const std::string& name) const;   // BadInput without the tensor
+    const formats::SafetensorsFile& file_of(const std::string& name) const;  // BadInput without the tensor
 
-    std::unique_ptr<formats::SafetensorsFile> single_;  // set, or shards_, or gguf_
-    std::map<std::string, std::unique_ptr<formats::SafetensorsFile>> shards_;
-    std::map<std::string, const formats::SafetensorsFile*> shard_of_;  // by tensor
-    std::unique_ptr<formats::GgufFile> gguf_;
+    std::map<std::string, formats::SafetensorsFile> files_;                // by name
+    std::map<std::string_view, const formats::SafetensorsFile*> file_of_;  // by tensor, with the file's own name
+    std::unique_ptr<formats::GgufFile> gguf_;                              // set, or files_
 };
 
 }  // namespace inkling::models

@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -10,6 +9,7 @@
 #include "data/tokenizers/json/bpe_json.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "formats/ascii.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
 #include "models/files/gguf/gguf_splits.h"
@@ -18,10 +18,6 @@
 
 namespace inkling::models {
 namespace {
-
-constexpr std::pair<const char*, const char*> kTokenNames[] = {
-    {"bos", "bos"},     {"eos", "eos"},  {"unk", "unknown"}, {"sep", "seperator"},  // as llama.cpp spells it
-    {"pad", "padding"}, {"mask", "mask"}};
 
 // Its split is known without tokenizer.ggml.pre, which its old files lack.
 bool is_gpt2(const formats::GgufFile& file) { return file.text("general.architecture") == "gpt2"; }
@@ -62,7 +58,7 @@ class GgufTokenizerReader {
             return std::make_unique<data::BpeTokenizer>(model_ == "gpt2" ? byte_pairs() : sentence_piece());
         });
         tokenizer->origin = file_.name();
-        for (const auto& [name, key] : kTokenNames)
+        for (const auto& [name, key] : kGgufTokenNames)
             if (const auto id = gguf_token(file_, key, texts_.size())) tokenizer->named.ids[name] = *id;
         for (const char* const name : {"bos", "eos"})
             if (const auto adds = file_.flag(fmt::format("tokenizer.ggml.add_{}_token", name)))
@@ -211,14 +207,11 @@ class GgufTokenizerReader {
             } else if (i + 1 < text.size() && text[i + 1] == '\\') {
                 result += text[++i];
             } else {
-                unsigned byte = 0;
-                const char *const from = text.data() + std::min(i + 2, text.size()), *const end =
-                                                                                         text.data() +
-                                                                                         std::min(i + 4, text.size());
-                const bool good =
-                    i + 3 < text.size() && text[i + 1] == 'x' && std::from_chars(from, end, byte, 16).ptr == end;
-                check<BadInput>(good, "token '{}' has a backslash that escapes nothing", shown_name(text));
-                result += static_cast<char>(byte);
+                const std::string_view escape = text.substr(i + 1, 3);
+                const bool is_hex = escape.size() == 3 && escape[0] == 'x';
+                const auto byte = is_hex ? formats::parse_number<unsigned>(escape.substr(1), 16) : std::nullopt;
+                check<BadInput>(byte.has_value(), "token '{}' has a backslash that escapes nothing", shown_name(text));
+                result += static_cast<char>(*byte);
                 i += 3;
             }
         }

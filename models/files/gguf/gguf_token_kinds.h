@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "formats/gguf/gguf_file.h"
 
 namespace inkling::models {
 
 inline constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6;
+// Our names of special tokens, and llama.cpp's in its keys.
+inline constexpr std::pair<const char*, const char*> kGgufTokenNames[] = {
+    {"bos", "bos"},     {"eos", "eos"},  {"unk", "unknown"}, {"sep", "seperator"},  // as llama.cpp spells it
+    {"pad", "padding"}, {"mask", "mask"}};
 inline constexpr const char* kSpaceSign = "\u2581";  // SentencePiece's for a space
 
 // The id under tokenizer.ggml.NAME_token_id, else SentencePiece's usual one, where it is one of the vocabulary.
