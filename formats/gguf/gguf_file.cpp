@@ -81,7 +81,7 @@ const GgufTensor& GgufFile::readable(const std::string& name) const {
 }
 
 template <class E>
-std::uint64_t GgufFile::read_as(const std::string& name, E* out, std::uint64_t count) const {
+std::uint64_t GgufFile::read(const std::string& name, E* out, std::uint64_t count) const {
     const GgufTensor& t = readable(name);
     check<BadInput>(t.count == count, "{}: tensor \"{}\" must hold {} numbers, got {}", GgufValues::name(),
                     shown_name(name), count, t.count);
@@ -100,13 +100,8 @@ std::uint64_t GgufFile::read_as(const std::string& name, E* out, std::uint64_t c
     });
 }
 
-std::uint64_t GgufFile::read(const std::string& name, float* out, std::uint64_t count) const {
-    return read_as(name, out, count);
-}
-
-std::uint64_t GgufFile::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
-    return read_as(name, out, count);
-}
+template std::uint64_t GgufFile::read(const std::string&, float*, std::uint64_t) const;
+template std::uint64_t GgufFile::read(const std::string&, BFloat16*, std::uint64_t) const;
 
 void GgufFile::release(const GgufTensor& t, std::uint64_t begin, std::uint64_t count) const {
     const GgufLayout& l = *t.layout;

@@ -33,14 +33,13 @@ class GgufFile : public GgufValues {
     const GgufTensor& tensor(const std::string& name) const;    // BadInput if missing
     const GgufTensor& readable(const std::string& name) const;  // BadInput for a type that cannot be read, too
     // Widens all `count` numbers; returns how many are not finite. BadInput for a type that cannot be read.
-    std::uint64_t read(const std::string& tensor, float* out, std::uint64_t count) const;
-    std::uint64_t read(const std::string& tensor, BFloat16* out, std::uint64_t count) const;  // rounded to nearest
+    // E: float, or BFloat16, rounded to nearest.
+    template <class E>
+    std::uint64_t read(const std::string& tensor, E* out, std::uint64_t count) const;
     // Frees the memory of the file pages of `count` numbers, whole blocks; they may be read again.
     void release(const GgufTensor& tensor, std::uint64_t begin, std::uint64_t count) const;
 
   private:
-    template <class E>
-    std::uint64_t read_as(const std::string& tensor, E* out, std::uint64_t count) const;
     void add_part(GgufHeader header, std::size_t part);
 
     std::vector<MappedFile> files_;  // none after parse

@@ -13,35 +13,28 @@ namespace {
 
 using ValueType = GgufValue::Type;
 
-// Any number as a double; whole ones beyond 2^53 are rounded.
+template <class T>
+double load_number(const std::byte* at) {
+    return static_cast<double>(load_value<T>(at));
+}
+
+// Any number or flag as a double; whole ones beyond 2^53 are rounded.
 double number_at(ValueType type, const std::byte* at) {
-    switch (type) {
-        case ValueType::u8:
-        case ValueType::flag:
-            return load_value<std::uint8_t>(at);
-        case ValueType::i8:
-            return load_value<std::int8_t>(at);
-        case ValueType::u16:
-            return load_value<std::uint16_t>(at);
-        case ValueType::i16:
-            return load_value<std::int16_t>(at);
-        case ValueType::u32:
-            return load_value<std::uint32_t>(at);
-        case ValueType::i32:
-            return load_value<std::int32_t>(at);
-        case ValueType::f32:
-            return static_cast<double>(load_value<float>(at));
-        case ValueType::u64:
-            return static_cast<double>(load_value<std::uint64_t>(at));
-        case ValueType::i64:
-            return static_cast<double>(load_value<std::int64_t>(at));
-        case ValueType::f64:
-            return load_value<double>(at);
-        case ValueType::text:
-        case ValueType::array:
-            break;
-    }
-    return 0;
+    constexpr double (*kLoad[])(const std::byte*) = {// in the order of ValueType; texts and lists are no numbers
+                                                     load_number<std::uint8_t>,
+                                                     load_number<std::int8_t>,
+                                                     load_number<std::uint16_t>,
+                                                     load_number<std::int16_t>,
+                                                     load_number<std::uint32_t>,
+                                                     load_number<std::int32_t>,
+                                                     load_number<float>,
+                                                     load_number<std::uint8_t>,
+                                                     nullptr,
+                                                     nullptr,
+                                                     load_number<std::uint64_t>,
+                                                     load_number<std::int64_t>,
+                                                     load_number<double>};
+    return kLoad[static_cast<std::size_t>(type)](at);
 }
 
 bool is_number(ValueType type) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "engine/base/check.h"
 #include "engine/base/half.h"
@@ -12,10 +13,11 @@
 namespace inkling::formats {
 namespace {
 
+using ValueType = GgufValue::Type;
+
 static_assert(std::endian::native == std::endian::little, "GGUF is little endian");
 
 constexpr std::uint64_t kAlignment = 32;  // of each tensor's data, the format's default
-constexpr std::uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kText = 8, kArray = 9;
 
 template <class T>
 void append(std::string& out, T value) {
@@ -84,73 +86,60 @@ void append_values(std::string& out, GgufType type, const float* x, std::size_t 
 
 }  // namespace
 
-void GgufWriter::begin_value(const std::string& key, std::uint32_t type) {
+void GgufWriter::begin_value(const std::string& key, ValueType type) {
     check(names_.insert("key " + key).second, "gguf: the key {} was set twice", key);
     ++pairs_;
     append_text(pair_bytes_, key);
     append(pair_bytes_, type);
 }
 
+void GgufWriter::begin_list(const std::string& key, ValueType type, std::size_t count) {
+    begin_value(key, ValueType::array);
+    append(pair_bytes_, type);
+    append<std::uint64_t>(pair_bytes_, count);
+}
+
 void GgufWriter::set_u32(const std::string& key, std::uint32_t value) {
-    begin_value(key, kU32);
+    begin_value(key, ValueType::u32);
     append(pair_bytes_, value);
 }
 
 void GgufWriter::set_f32(const std::string& key, float value) {
-    begin_value(key, kF32);
+    begin_value(key, ValueType::f32);
     append(pair_bytes_, value);
 }
 
 void GgufWriter::set_bool(const std::string& key, bool value) {
-    begin_value(key, kBool);
+    begin_value(key, ValueType::flag);
     append(pair_bytes_, static_cast<std::uint8_t>(value));
 }
 
 void GgufWriter::set_text(const std::string& key, std::string_view value) {
-    begin_value(key, kText);
+    begin_value(key, ValueType::text);
     append_text(pair_bytes_, value);
 }
 
 void GgufWriter::set_texts(const std::string& key, const std::vector<std::string>& values) {
-    begin_value(key, kArray);
-    append(pair_bytes_, kText);
-    append<std::uint64_t>(pair_bytes_, values.size());
+    begin_list(key, ValueType::text, values.size());
     for (const std::string& value : values) append_text(pair_bytes_, value);
 }
 
-void GgufWriter::set_bools(const std::string& key, const std::vector<bool>& values) {
-    begin_value(key, kArray);
-    append(pair_bytes_, kBool);
-    append<std::uint64_t>(pair_bytes_, values.size());
-    for (const bool value : values) append(pair_bytes_, static_cast<std::uint8_t>(value));
-}
-
 void GgufWriter::set_i32s(const std::string& key, const std::vector<std::int32_t>& values) {
-    begin_value(key, kArray);
-    append(pair_bytes_, kI32);
-    append<std::uint64_t>(pair_bytes_, values.size());
+    begin_list(key, ValueType::i32, values.size());
     for (const std::int32_t value : values) append(pair_bytes_, value);
 }
 
 void GgufWriter::set_f32s(const std::string& key, const std::vector<float>& values) {
-    begin_value(key, kArray);
-    append(pair_bytes_, kF32);
-    append<std::uint64_t>(pair_bytes_, values.size());
+    begin_list(key, ValueType::f32, values.size());
     for (const float value : values) append(pair_bytes_, value);
 }
 
-void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, const float* values) {
+void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, Make make) {
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
-    std::size_t count = 1;
-    for (const std::size_t extent : shape) count *= extent;
+    const std::size_t count = size_of(shape);
     check(!shape.empty() && count > 0 && shape.back() % gguf_layout(type)->block == 0,
           "gguf: the tensor {} must not be empty, and for {} its rows need a multiple of {} numbers, got shape {}",
           name, gguf_layout(type)->name, gguf_layout(type)->block, shape);
-    const float max_value = largest(type);
-    for (std::size_t i = 0; i < count; ++i) {
-        check(std::abs(values[i]) <= max_value,
-              "gguf: the tensor {} has the value {}, which is out of range for this type", name, values[i]);
-    }
     append_text(tensor_bytes_, name);
     append(tensor_bytes_, static_cast<std::uint32_t>(shape.size()));
     for (std::size_t i = shape.size(); i-- > 0;)
@@ -158,7 +147,7 @@ void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape,
     append(tensor_bytes_, static_cast<std::uint32_t>(type));
     append(tensor_bytes_, next_);
     next_ += padded(bytes_of(type, count));
-    entries_.push_back({type, count, values});
+    entries_.push_back({name, type, count, std::move(make)});
 }
 
 void GgufWriter::write(const std::filesystem::path& path) const {
@@ -172,9 +161,15 @@ void GgufWriter::write(const std::filesystem::path& path) const {
     file.write(bytes.data(), bytes.size());
     for (const Entry& e : entries_) {
         constexpr std::size_t kPart = 1 << 16;  // numbers at a time, a multiple of a block
+        const ConstArray<float> made = e.make();
+        const float limit = largest(e.type);
         for (std::size_t done = 0; done < e.count; done += kPart) {
+            const float *const part = made.data() + done, *const end = part + std::min(kPart, e.count - done);
+            const float* const bad = std::find_if(part, end, [=](float x) { return !(std::abs(x) <= limit); });
+            check(bad == end, "gguf: the tensor {} has the value {}, which is out of range for this type", e.name,
+                  bad == end ? 0 : *bad);
             bytes.clear();
-            append_values(bytes, e.type, e.values + done, std::min(kPart, e.count - done));
+            append_values(bytes, e.type, part, static_cast<std::size_t>(end - part));
             file.write(bytes.data(), bytes.size());
         }
         const std::uint64_t size = bytes_of(e.type, e.count);

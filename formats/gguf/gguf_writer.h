@@ -1,13 +1,14 @@
 // Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as F32, F16, BF16, Q8_0 or Q4_0.
 //   GgufWriter out;
 //   out.set_text("general.architecture", "gpt2");
-//   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, weights.data());   // a pointer, used by write
+//   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, [&] { return weights; });   // called by write
 //   out.write("model.gguf");
 // Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, version 3.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "engine/array/array.h"
 #include "formats/gguf/gguf_types.h"
+#include "formats/gguf/gguf_values.h"
 
 namespace inkling::formats {
 
@@ -26,24 +28,27 @@ class GgufWriter {
     void set_bool(const std::string& key, bool value);
     void set_text(const std::string& key, std::string_view value);
     void set_texts(const std::string& key, const std::vector<std::string>& values);
-    void set_bools(const std::string& key, const std::vector<bool>& values);
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
     void set_f32s(const std::string& key, const std::vector<float>& values);
 
-    // `values` are row-major; write rounds them to nearest. Throws Error for a repeated name, a row of Q8_0 or Q4_0
-    // that is not a multiple of 32 numbers, or a value out of the type's range.
-    void add(const std::string& name, GgufType type, const Shape& shape, const float* values);
+    // write() calls `make`, rounds the values to nearest, and then drops the array. Throws Error for a repeated name,
+    // and for a row of Q8_0 or Q4_0 that is not a multiple of 32 numbers.
+    using Make = std::function<ConstArray<float>()>;
+    void add(const std::string& name, GgufType type, const Shape& shape, Make make);
 
-    // Throws Error if the file cannot be written; an existing file then stays intact.
+    // Throws Error for a value out of its type's range, or if the file cannot be written; an existing file then stays
+    // intact.
     void write(const std::filesystem::path& path) const;
 
   private:
     struct Entry {
+        std::string name;
         GgufType type;
         std::size_t count;
-        const float* values;
+        Make make;
     };
-    void begin_value(const std::string& key, std::uint32_t type);
+    void begin_value(const std::string& key, GgufValue::Type type);
+    void begin_list(const std::string& key, GgufValue::Type type, std::size_t count);
 
     std::set<std::string> names_;
     std::uint64_t pairs_ = 0;

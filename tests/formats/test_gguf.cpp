@@ -10,6 +10,7 @@
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/paths.h"
+#include "tests/support/checks.h"
 #include "tests/support/error_of.h"
 #include "tests/support/gguf.h"
 
@@ -52,11 +53,19 @@ data::BpeSpec small_bpe() {
     return data::train_bpe(std::span(&part, 1), 262);
 }
 
+// The keys of a tokenizer, for a model with `more` rows than it has tokens.
+nlohmann::json keys_of(const data::BpeSpec& spec, std::size_t more = 0) {
+    const data::BpeTokenizer tokenizer(spec);
+    return gguf_of([&](auto& out) {
+               models::set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size() + more});
+           })
+        .pairs;
+}
+
 std::string refusal(const std::function<void(data::BpeSpec&)>& change) {
     data::BpeSpec spec = small_bpe();
     change(spec);
-    formats::GgufWriter out;
-    return error_of([&] { models::set_gguf_tokenizer(out, data::BpeTokenizer(spec), {.vocab_size = 300}); });
+    return error_of([&] { keys_of(spec); });
 }
 
 }  // namespace
@@ -90,14 +99,12 @@ TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
     const Gguf file = Exported(*loaded.model, tokenizer, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
     CHECK(file.tensors.at("blk.0.ffn_up.weight").type == 1);
     const auto& j = file.pairs;
-    CHECK((j["general.architecture"] == "gpt2" && j["general.name"] == "mine" && j["general.file_type"] == 1));
-    CHECK((j["gpt2.block_count"] == 2 && j["gpt2.context_length"] == 6 && j["gpt2.embedding_length"] == 12));
-    CHECK((j["gpt2.feed_forward_length"] == 48 && j["gpt2.attention.head_count"] == 2));
-    CHECK(j["gpt2.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
-    CHECK(j["tokenizer.ggml.model"] == "rwkv");
-    CHECK(j["tokenizer.ggml.tokens"] ==
-          nlohmann::ordered_json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}));
-    CHECK(j["tokenizer.ggml.token_type"] == nlohmann::ordered_json({1, 1, 1, 1, 1, 1, 1, 5}));
+    check_holds(j, "general.architecture", "gpt2", "general.name", "mine", "general.file_type", 1, "gpt2.block_count",
+                2, "gpt2.context_length", 6, "gpt2.embedding_length", 12, "gpt2.feed_forward_length", 48,
+                "gpt2.attention.head_count", 2, "gpt2.attention.layer_norm_epsilon", 1e-5, "tokenizer.ggml.model",
+                "rwkv", "tokenizer.ggml.tokens",
+                nlohmann::json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}), "tokenizer.ggml.token_type",
+                nlohmann::json({1, 1, 1, 1, 1, 1, 1, 5}));
     CHECK_FALSE(j.contains("tokenizer.ggml.eos_token_id"));
     ModelFolder plain(false);  // llama.cpp's gpt2 has biases
     CHECK(Exported(plain.model, tokenizer, GgufType::F32).file.tensors.at("blk.1.attn_qkv.bias").values ==
@@ -122,13 +129,12 @@ TEST_CASE("gguf: llama's names and keys", "[models]") {
         }
         CHECK(names == wanted);
         const auto& j = file.pairs;
-        CHECK((j["general.architecture"] == "llama" && j["llama.block_count"] == 2 && j["llama.context_length"] == 12));
-        CHECK((j["llama.embedding_length"] == 24 && j["llama.feed_forward_length"] == 40));
-        CHECK((j["llama.attention.head_count"] == 4 && j["llama.attention.head_count_kv"] == 2));
-        for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"})
-            CHECK(j[std::string("llama.") + key] == (tied ? 8 : 6));
-        CHECK(j["llama.attention.layer_norm_rms_epsilon"].get<float>() == 1e-6f);
-        CHECK(j["llama.rope.freq_base"].get<float>() == 500.0f);
+        const int width = tied ? 8 : 6;
+        check_holds(j, "general.architecture", "llama", "llama.block_count", 2, "llama.context_length", 12,
+                    "llama.embedding_length", 24, "llama.feed_forward_length", 40, "llama.attention.head_count", 4,
+                    "llama.attention.head_count_kv", 2, "llama.attention.key_length", width,
+                    "llama.attention.value_length", width, "llama.rope.dimension_count", width,
+                    "llama.attention.layer_norm_rms_epsilon", 1e-6, "llama.rope.freq_base", 500);
     }
 }
 
@@ -144,22 +150,20 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
     {
         const auto qwen3 = load("qwen3");
         const Gguf file = exported(qwen3);
-        const auto& j = file.pairs;
         const auto& layer = qwen3.model->layers[1];
-        CHECK((j["general.architecture"] == "qwen3" && j["qwen3.attention.key_length"] == 8));
-        CHECK((j["qwen3.attention.head_count_kv"] == 2 && j["qwen3.rope.freq_base"].get<float>() == 500.0f));
-        CHECK(file.tensors.at("blk.1.attn_q.weight").values ==
-              plain(layer[ParameterName::query].weight));  // not interleaved
+        check_holds(file.pairs, "general.architecture", "qwen3", "qwen3.attention.key_length", 8,
+                    "qwen3.attention.head_count_kv", 2, "qwen3.rope.freq_base", 500);
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values == plain(layer[ParameterName::query].weight));  // not interleaved
         CHECK(file.tensors.at("blk.1.attn_q_norm.weight").values == plain(layer[ParameterName::query_norm].weight));
         CHECK(file.tensors.at("blk.1.attn_k_norm.weight").values == plain(layer[ParameterName::key_norm].weight));
     }
     {
         const auto qwen2 = load("qwen2_tied");
         const Gguf file = exported(qwen2);
-        CHECK(file.pairs["general.architecture"] == "qwen2");
-        CHECK(file.pairs["qwen2.rope.scaling.type"] == "linear");
-        CHECK(file.pairs["qwen2.rope.scaling.factor"].get<float>() == 2.0f);
-        CHECK((file.tensors.contains("blk.0.attn_k.bias") && !file.tensors.contains("blk.0.attn_output.bias")));
+        check_holds(file.pairs, "general.architecture", "qwen2", "qwen2.rope.scaling.type", "linear",
+                    "qwen2.rope.scaling.factor", 2);
+        CHECK(file.tensors.contains("blk.0.attn_k.bias"));
+        CHECK_FALSE(file.tensors.contains("blk.0.attn_output.bias"));
         CHECK_FALSE(file.tensors.contains("output.weight"));
     }
     {
@@ -180,11 +184,9 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
     {
         const auto neox = load("gpt_neox"), serial = load("gpt_neox_serial");
         const Gguf file = exported(neox), other = exported(serial);
-        CHECK(file.pairs["general.architecture"] == "gptneox");
-        CHECK((file.pairs["gptneox.use_parallel_residual"] == true && file.pairs["gptneox.rope.dimension_count"] == 4));
-        CHECK((other.pairs["gptneox.use_parallel_residual"] == false &&
-               other.pairs["gptneox.rope.dimension_count"] == 8));
-        CHECK(file.pairs["gptneox.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
+        check_holds(file.pairs, "general.architecture", "gptneox", "gptneox.use_parallel_residual", true,
+                    "gptneox.rope.dimension_count", 4, "gptneox.attention.layer_norm_epsilon", 1e-5);
+        check_holds(other.pairs, "gptneox.use_parallel_residual", false, "gptneox.rope.dimension_count", 8);
         CHECK(file.tensors.at("blk.1.attn_qkv.weight").values ==
               plain(neox.model->layers[1][ParameterName::query_key_value].weight));
         CHECK(file.tensors.at("output.weight").shape == std::vector<std::uint64_t>{21, 32});
@@ -194,8 +196,8 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
     {
         const auto gemma = load("gemma3_window");
         Gguf file = exported(gemma);
-        CHECK((file.pairs["general.architecture"] == "gemma3" && file.pairs["gemma3.attention.sliding_window"] == 4));
-        CHECK((file.pairs["gemma3.rope.freq_base"] == 500 && file.pairs["gemma3.rope.freq_base_swa"] == 30));
+        check_holds(file.pairs, "general.architecture", "gemma3", "gemma3.attention.sliding_window", 4,
+                    "gemma3.rope.freq_base", 500, "gemma3.rope.freq_base_swa", 30);
         CHECK_FALSE(file.pairs.contains("gemma3.attention.sliding_window_pattern"));  // 6
         for (const auto& [name, part] :
              {std::pair("blk.1.post_attention_norm.weight", ParameterName::attention_output_norm),
@@ -210,7 +212,8 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         CHECK_THROWS_WITH(exported(load("gemma3")), contains("scores by the root of 8, not of 11"));
         const auto mistral = load("mistral_window");
         file = exported(mistral);
-        CHECK((file.pairs["llama.context_length"] == 5 && !file.pairs.contains("llama.attention.sliding_window")));
+        CHECK(file.pairs["llama.context_length"] == 5);
+        CHECK_FALSE(file.pairs.contains("llama.attention.sliding_window"));
     }
     {
         const auto gpt2 = load("gpt2_gelu");
@@ -228,13 +231,8 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
 
 TEST_CASE("gguf: byte pairs", "[models]") {
     const data::BpeTokenizer tokenizer(small_bpe());
-    formats::GgufWriter out;
-    models::set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size() + 2});
-    const ScratchFolder scratch;
-    out.write(scratch.path("t.gguf"));
-    const auto j = Gguf(scratch.path("t.gguf")).pairs;
     const auto& spec = tokenizer.spec();
-    CHECK((j["tokenizer.ggml.model"] == "gpt2" && j["tokenizer.ggml.pre"] == "gpt-2"));
+    const auto j = keys_of(spec, 2);
     const auto tokens = j["tokenizer.ggml.tokens"].get<std::vector<std::string>>();
     const auto kinds = j["tokenizer.ggml.token_type"].get<std::vector<int>>();
     REQUIRE(tokens.size() == tokenizer.vocab_size() + 2);
@@ -243,8 +241,10 @@ TEST_CASE("gguf: byte pairs", "[models]") {
         CHECK(kinds[id] == (id == end ? 3 : 1));
         if (id != end) CHECK(tokens[id] == spec.vocab[id]);
     }
-    CHECK((tokens[end] == "<|endoftext|>" && j["tokenizer.ggml.eos_token_id"] == end));
-    CHECK((kinds.back() == 5 && j["tokenizer.ggml.add_bos_token"] == false));
+    CHECK(tokens[end] == "<|endoftext|>");
+    CHECK(kinds.back() == 5);
+    check_holds(j, "tokenizer.ggml.model", "gpt2", "tokenizer.ggml.pre", "gpt-2", "tokenizer.ggml.eos_token_id", end,
+                "tokenizer.ggml.add_bos_token", false);
     const auto merges = j["tokenizer.ggml.merges"].get<std::vector<std::string>>();
     REQUIRE(merges.size() == spec.merges.size());
     CHECK(merges[0] == spec.vocab[static_cast<std::size_t>(spec.merges[0].left)] + " " +
@@ -252,15 +252,6 @@ TEST_CASE("gguf: byte pairs", "[models]") {
 }
 
 namespace {
-
-nlohmann::json keys_of(const data::BpeSpec& spec, std::size_t more = 0) {
-    const data::BpeTokenizer tokenizer(spec);
-    formats::GgufWriter out;
-    models::set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size() + more});
-    const ScratchFolder scratch;
-    out.write(scratch.path("t.gguf"));
-    return Gguf(scratch.path("t.gguf")).pairs;
-}
 
 // A SentencePiece vocabulary: 256 bytes, characters, and tokens; every two tokens that form a third have a merge.
 data::BpeSpec sentence_piece() {
@@ -344,8 +335,8 @@ TEST_CASE("gguf: the patterns that llama.cpp has a name for, and a token that be
     spec.pre_tokenizer = {{data::SplitStep{.kind = data::SplitStep::Kind::digits}, data::ByteLevelStep{}}};
     spec.before = {{"<|endoftext|>", {0}}};
     const auto keys = keys_of(spec, 3);
-    CHECK(keys["tokenizer.ggml.pre"] == "smollm");
-    CHECK((keys["tokenizer.ggml.add_bos_token"] == true && keys["tokenizer.ggml.bos_token_id"] == 0));
+    check_holds(keys, "tokenizer.ggml.pre", "smollm", "tokenizer.ggml.add_bos_token", true,
+                "tokenizer.ggml.bos_token_id", 0);
     CHECK_THAT(refusal([](auto& s) { s.normalizer = {{.kind = data::NormalizerStep::Kind::lowercase}}; }),
                contains("more than NFC"));
     CHECK_THAT(refusal([](auto& s) { s.before = {{"a", {1, 2}}}; }), contains("post_processor"));
@@ -355,11 +346,12 @@ TEST_CASE("gguf: byte pairs of characters are SentencePiece's tokens, whose scor
     const data::BpeSpec spec = sentence_piece();
     const data::BpeTokenizer tokenizer(spec);
     const auto keys = keys_of(spec, 1);
-    CHECK((keys["tokenizer.ggml.model"] == "llama" && keys["tokenizer.ggml.add_space_prefix"] == true));
-    CHECK((keys["tokenizer.ggml.add_bos_token"] == true && keys["tokenizer.ggml.bos_token_id"] == 1));
-    CHECK((keys["tokenizer.ggml.eos_token_id"] == 2 && keys["tokenizer.ggml.unknown_token_id"] == 0));
+    check_holds(keys, "tokenizer.ggml.model", "llama", "tokenizer.ggml.add_space_prefix", true,
+                "tokenizer.ggml.add_bos_token", true, "tokenizer.ggml.bos_token_id", 1, "tokenizer.ggml.eos_token_id",
+                2, "tokenizer.ggml.unknown_token_id", 0);
     const auto kinds = keys["tokenizer.ggml.token_type"].get<std::vector<int>>();
-    CHECK((kinds[0] == 2 && kinds[1] == 3 && kinds[2] == 3 && kinds[3] == 6 && kinds[260] == 1 && kinds.back() == 5));
+    for (const auto& [id, kind] : {std::pair{0, 2}, {1, 3}, {2, 3}, {3, 6}, {260, 1}, {271, 5}})
+        CHECK(kinds.at(static_cast<std::size_t>(id)) == kind);
     const std::vector<std::string> letters = {"a", "b", "c", " ", "d", "\u00E9", "a", "b"};
     for (std::uint64_t n = 0; n < 2000; ++n) {
         std::string text;
@@ -411,11 +403,11 @@ TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one la
     std::vector<float> x(96);
     x[40] = 1e-44f;
     x[70] = -63.5f, x[71] = 0.25f, x[72] = 0.24f, x[73] = 63.5f;
-    formats::GgufWriter out;
-    out.add("x", GgufType::Q8_0, {3, 32}, x.data());
-    const ScratchFolder scratch;
-    out.write(scratch.path("x.gguf"));
-    const auto values = Gguf(scratch.path("x.gguf")).tensors.at("x").values;
+    const auto values = gguf_of([&](auto& out) {
+                            out.add("x", GgufType::Q8_0, {3, 32}, array_of(x));
+                        })
+                            .tensors.at("x")
+                            .values;
     std::vector<float> want(96);
     want[70] = -63.5f, want[71] = 0.5f, want[73] = 63.5f;  // d = 0.5, halves away from 0
     CHECK(values == want);
@@ -424,10 +416,11 @@ TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one la
     y[32] = 8, y[33] = 7.2f, y[34] = -0.4f, y[35] = -8;  // d = -1: 8 is exact, -8 is beyond 7 d
     wanted[32] = 8, wanted[33] = 7, wanted[34] = 0, wanted[35] = -7;
     y[64] = 1e-44f;
-    formats::GgufWriter other;
-    other.add("x", GgufType::Q4_0, {3, 32}, y.data());
-    CHECK_THROWS_WITH(other.add("b", GgufType::Q4_0, {2, 31}, y.data()), contains("for Q4_0"));
-    other.write(scratch.path("x.gguf"));
+    const ScratchFolder scratch;
+    formats::GgufWriter out;
+    out.add("x", GgufType::Q4_0, {3, 32}, array_of(y));
+    CHECK_THROWS_WITH(out.add("b", GgufType::Q4_0, {2, 31}, array_of(y)), contains("for Q4_0"));
+    out.write(scratch.path("x.gguf"));
     const auto file = formats::GgufFile::open(scratch.path("x.gguf"));
     std::vector<float> found(96);
     CHECK(file.read("x", found.data(), 96) == 0);
@@ -439,18 +432,23 @@ TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one la
 
 TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
     formats::GgufWriter out;
-    const std::vector<float> x(64, 70000.0f), infinite(2, std::numeric_limits<float>::infinity()),
-        none(2, std::nanf(""));
+    const auto make = array_of(std::vector<float>(64));
     out.set_u32("a", 1);
     CHECK_THROWS_WITH(out.set_text("a", "b"), contains("the key a was set twice"));
-    out.add("a", GgufType::Q8_0, {2, 32}, x.data());
-    CHECK_THROWS_WITH(out.add("a", GgufType::F32, {2}, x.data()), contains("added twice"));
-    CHECK_THROWS_WITH(out.add("b", GgufType::Q8_0, {2, 31}, x.data()), contains("(2, 31)"));
-    CHECK_THROWS_WITH(out.add("c", GgufType::F16, {2}, x.data()), contains("c has the value 70000"));
-    for (const GgufType type : {GgufType::F32, GgufType::BF16, GgufType::F16}) {
-        CHECK_THROWS_WITH(out.add(fmt::format("i{}", static_cast<int>(type)), type, {2}, infinite.data()),
-                          contains("inf"));
-        CHECK_THROWS_WITH(out.add(fmt::format("n{}", static_cast<int>(type)), type, {2}, none.data()), contains("nan"));
-    }
+    out.add("a", GgufType::Q8_0, {2, 32}, make);
+    CHECK_THROWS_WITH(out.add("a", GgufType::F32, {2}, make), contains("added twice"));
+    CHECK_THROWS_WITH(out.add("b", GgufType::Q8_0, {2, 31}, make), contains("(2, 31)"));
     CHECK_THROWS_AS(out.write("/nowhere/x.gguf"), Error);
+    const ScratchFolder scratch;
+    const auto refuses = [&](GgufType type, float value, const char* shown) {
+        formats::GgufWriter one;
+        one.add("c", type, {2}, array_of({1, value}));
+        CHECK_THROWS_WITH(one.write(scratch.path("x.gguf")), contains(std::string("c has the value ") + shown));
+    };
+    refuses(GgufType::F16, 70000, "70000");
+    for (const GgufType type : {GgufType::F32, GgufType::BF16, GgufType::F16}) {
+        refuses(type, std::numeric_limits<float>::infinity(), "inf");
+        refuses(type, std::nanf(""), "nan");
+    }
+    CHECK(fs::is_empty(scratch.path()));
 }

@@ -5,11 +5,10 @@
 #include <cstring>
 #include <limits>
 
-#include "formats/gguf/gguf_writer.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 #include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -76,7 +75,7 @@ TEST_CASE("gguf file: every type is widened as llama.cpp's own package does it",
 }
 
 TEST_CASE("gguf file: values of every kind, and those of another kind than is asked for", "[formats]") {
-    GgufBytes b = head(0, 14);
+    GgufBytes b = head(0, 15);
     b.text("i8").u32(1).add<std::int8_t>(-3);
     b.text("u16").u32(2).add<std::uint16_t>(65535);
     b.text("u64").u32(10).u64(~std::uint64_t{0});
@@ -86,22 +85,34 @@ TEST_CASE("gguf file: values of every kind, and those of another kind than is as
     b.text("text").u32(8).text("caf\u00e9");
     b.text("texts").u32(9).u32(8).u64(2).text("a").text("");
     b.text("i32s").u32(9).u32(5).u64(2).add<std::int32_t>(-1).add<std::int32_t>(7);
+    b.text("flags").u32(9).u32(7).u64(2).add<std::uint8_t>(1).add<std::uint8_t>(0);
     b.text("u8").u32(0).add<std::uint8_t>(200);
     b.text("i16").u32(3).add<std::int16_t>(-300);
     b.text("u32").u32(4).u32(70000);
     b.text("i64").u32(11).add<std::int64_t>(-5);
     b.text("inf").u32(6).add(std::numeric_limits<float>::infinity());
     const GgufFile file = b.parse();
-    CHECK((file.number("u8") == 200 && file.number("i16") == -300 && file.number("u32") == 70000));
-    CHECK((file.number("i64") == -5 && file.number("u64") == 0x1p64 && file.number("u16") == 65535));
+    for (const auto& [key, value] : {std::pair{"u8", 200.0},
+                                     {"i16", -300},
+                                     {"u32", 70000},
+                                     {"i64", -5},
+                                     {"u64", 0x1p64},
+                                     {"u16", 65535},
+                                     {"i8", -3},
+                                     {"f64", 0.1},
+                                     {"f32", 1e-5}})
+        CHECK(file.number(key) == value);
     CHECK(error_of([&] { file.number("inf"); }) == "x: inf must be a finite number");
     CHECK(error_of([&] { file.size("inf"); }) == "x: inf must be a whole number");
     CHECK(error_of([&] { file.size("f64"); }) == "x: f64 must be a whole number");
-    CHECK((file.size("u16") == 65535u && file.size("u64") == ~std::uint64_t{0} && !file.size("none")));
-    CHECK((file.number("i8") == -3 && file.number("f64") == 0.1 && file.number("f32") == 1e-5));
-    CHECK((file.flag("flag") == true && file.text("text") == "caf\u00e9"));
+    CHECK(file.size("u16") == 65535u);
+    CHECK(file.size("u64") == ~std::uint64_t{0});
+    CHECK_FALSE(file.size("none"));
+    CHECK(file.flag("flag") == true);
+    CHECK(file.text("text") == "caf\u00e9");
     CHECK(file.texts("texts") == std::vector<std::string_view>{"a", ""});
     CHECK(file.numbers("i32s", 2) == std::vector<double>{-1, 7});
+    CHECK(file.numbers("flags", 2) == std::vector<double>{1, 0});
     CHECK(file.texts("none").empty());
     CHECK(error_of([&] { file.size("i8"); }) == "x: i8 must be a whole number");
     CHECK(error_of([&] { file.size("text"); }) == "x: text must be a whole number");
@@ -185,7 +196,7 @@ TEST_CASE("gguf file: a model in several files is opened by its first", "[format
         formats::GgufWriter out;
         out.set_u32("split.no", part);
         out.set_u32("split.count", 2);
-        out.add(name, formats::GgufType::F32, {values.size()}, values.data());
+        out.add(name, formats::GgufType::F32, {values.size()}, array_of(values));
         out.write(scratch.path(fmt::format("m-0000{}-of-00002.gguf", part + 1)));
     };
     const fs::path first = scratch.path("m-00001-of-00002.gguf");

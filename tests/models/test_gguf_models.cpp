@@ -13,6 +13,7 @@
 #include "tests/models/chat_folder.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -47,25 +48,36 @@ void round_weights(models::Transformer<float>& model, GgufType type) {
     }
 }
 
-// What load(path) says about a file, after its name.
-template <class Load>
-std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill, const Load& load) {
+// The file that `fill` makes, as models::load_config and the like read it.
+template <class Read>
+auto read_file_of(const std::function<void(formats::GgufWriter&)>& fill, const Read& read) {
     const ScratchFolder scratch;
     const std::string path = scratch.path("m.gguf");
     formats::GgufWriter out;
     fill(out);
-    out.write(path);
-    const std::string error = error_of([&] { load(path); });
-    CHECK(error.find('\n') == std::string::npos);
-    CHECK(error.starts_with(path + ": "));
-    return error.substr(std::min(error.size(), path.size() + 2));
-}
-std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
-    return refused_file(fill, [](const std::string& path) { models::load_model(path); });
+    out.write(scratch.path("m.gguf"));
+    return read(scratch.path("m.gguf"));
 }
 
-// The keys of a small model without weights.
-void set_small_model(formats::GgufWriter& out, const std::string& architecture = "gpt2") {
+// What the refusal of that file says after its name.
+template <class Read>
+std::string refused_by(const Read& read, const std::function<void(formats::GgufWriter&)>& fill) {
+    return read_file_of(fill, [&](const fs::path& path) {
+        const std::string error = error_of([&] { read(path); }), name = path.string() + ": ";
+        CHECK(error.find('\n') == std::string::npos);
+        CHECK(error.starts_with(name));
+        return error.substr(std::min(error.size(), name.size()));
+    });
+}
+std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
+    return refused_by([](const fs::path& path) { models::load_model(path); }, fill);
+}
+std::string refused_tokenizer(const std::function<void(formats::GgufWriter&)>& fill) {
+    return refused_by(models::open_tokenizer, fill);
+}
+
+// The keys of a small model without weights, a gpt2 or one with RMSNorm.
+void set_small_model(formats::GgufWriter& out, const std::string& architecture) {
     out.set_text("general.architecture", architecture);
     const std::pair<const char*, std::uint32_t> sizes[] = {{"block_count", 1},
                                                            {"context_length", 8},
@@ -73,10 +85,9 @@ void set_small_model(formats::GgufWriter& out, const std::string& architecture =
                                                            {"feed_forward_length", 16},
                                                            {"attention.head_count", 2}};
     for (const auto& [key, value] : sizes) out.set_u32(architecture + "." + key, value);
-    for (const char* const key : {".attention.layer_norm_epsilon", ".attention.layer_norm_rms_epsilon"})
-        out.set_f32(architecture + key, 1e-5f);
-    static const std::vector<float> table(12);
-    out.add("token_embd.weight", GgufType::F32, {3, 4}, table.data());
+    out.set_f32(architecture + ".attention.layer_norm_epsilon", 1e-5f);
+    out.set_f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
+    out.add("token_embd.weight", GgufType::F32, {3, 4}, array_of(std::vector<float>(12)));
 }
 
 }  // namespace
@@ -130,7 +141,8 @@ TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way
     models::write_gguf(again, *packed.model, *packed.tokenizer, GgufType::Q8_0, "m");
     CHECK(formats::read_file(again) == formats::read_file(path));
     const auto files = models::WeightFiles::open(path);
-    CHECK((files.type() == "Q8_0" && files.info("blk.0.attn_q.weight").bytes == 64 * 64 / 32 * 34));
+    CHECK(files.type() == "Q8_0");
+    CHECK(files.info("blk.0.attn_q.weight").bytes == 64 * 64 / 32 * 34);
 }
 
 TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers roughly", "[models]") {
@@ -140,8 +152,9 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
     models::write_gguf(scratch.path("m.gguf"), model, tokenizer, GgufType::Q4_0, "m");
     const auto files = models::WeightFiles::open(scratch.path("m.gguf"));
-    CHECK((files.type() == "Q4_0" && files.info("blk.1.ffn_up.weight").bytes == 256 * 64 / 32 * 18));
-    CHECK((files.info("token_embd.weight").type == "Q8_0" && files.info("output.weight").type == "Q8_0"));
+    CHECK(files.type() == "Q4_0");
+    CHECK(files.info("blk.1.ffn_up.weight").bytes == 256 * 64 / 32 * 18);
+    for (const char* const words : {"token_embd.weight", "output.weight"}) CHECK(files.info(words).type == "Q8_0");
     const LoadedModel wide = models::load_model(scratch.path("m.gguf")),
                       half = models::load_model(scratch.path("m.gguf"), std::nullopt, {WeightType::bf16});
     const ConstArray<float> here = some_logits(model), back = some_logits(*wide.model);
@@ -229,14 +242,14 @@ TEST_CASE("gguf models: an adapter's model may be one", "[models]") {
 }
 
 TEST_CASE("gguf models: windows of attention are read", "[models]") {
-    const ScratchFolder scratch;
-    const auto read = [&](const std::string& architecture, std::uint32_t window, std::uint32_t every) {
-        formats::GgufWriter out;
-        set_small_model(out, architecture);
-        if (window) out.set_u32(architecture + ".attention.sliding_window", window);
-        if (every) out.set_u32(architecture + ".attention.sliding_window_pattern", every);
-        out.write(scratch.path("m.gguf"));
-        return models::load_config(scratch.path("m.gguf"));
+    const auto read = [](const std::string& architecture, std::uint32_t window, std::uint32_t every) {
+        return read_file_of(
+            [&](auto& out) {
+                set_small_model(out, architecture);
+                if (window) out.set_u32(architecture + ".attention.sliding_window", window);
+                if (every) out.set_u32(architecture + ".attention.sliding_window_pattern", every);
+            },
+            models::load_config);
     };
     for (const auto& [given, window] : {std::pair{0u, 0u}, {4u, 4u}, {8u, 0u}})
         CHECK(read("llama", given, 0).window == window);
@@ -247,15 +260,16 @@ TEST_CASE("gguf models: windows of attention are read", "[models]") {
 }
 
 TEST_CASE("gguf models: linear scaling of rotary angles is read", "[models]") {
-    const ScratchFolder scratch;
-    const auto read = [&](const std::string& type, const char* key, float factor) {
-        formats::GgufWriter out;
-        set_small_model(out, "llama");
-        out.set_u32("llama.expert_count", 0);
-        if (!type.empty()) out.set_text("llama.rope.scaling.type", type);
-        if (*key) out.set_f32(key, factor);
-        out.write(scratch.path("m.gguf"));
-        return models::load_config(scratch.path("m.gguf")).rope;
+    const auto read = [](const std::string& type, const char* key, float factor) {
+        return read_file_of(
+                   [&](auto& out) {
+                       set_small_model(out, "llama");
+                       out.set_u32("llama.expert_count", 0);
+                       if (!type.empty()) out.set_text("llama.rope.scaling.type", type);
+                       if (*key) out.set_f32(key, factor);
+                   },
+                   models::load_config)
+            .rope;
     };
     const models::RopeOptions twice{.scaling = models::RopeScaling::linear, .factor = 2};
     CHECK(read("linear", "llama.rope.scaling.factor", 2) == twice);
@@ -267,24 +281,19 @@ TEST_CASE("gguf models: linear scaling of rotary angles is read", "[models]") {
 }
 
 TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
-    const std::vector<float> x(64);
     CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "gemma2"); }) ==
           "architecture 'gemma2' is not supported: gpt2, llama, qwen2, qwen3, gptneox, gemma3 are");
     CHECK(refused_file([](auto& out) { out.set_text("general.type", "adapter"); }) ==
           "general.type is 'adapter': a file of a whole model is required");
     CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "llama"); }) ==
           "llama.block_count must be a whole number of at least 1, got nothing");
-    CHECK(refused_file([](auto& out) { set_small_model(out); })
+    CHECK(refused_file([](auto& out) { set_small_model(out, "gpt2"); })
               .starts_with("the weights do not fit its metadata; position_embd.weight is missing; "
                            "blk.0.attn_norm.weight is missing"));
-    const auto rope = [](const char* key, const char* text) {
-        return refused_file([&](auto& out) {
-            set_small_model(out, "llama");
-            out.set_text(key, text);
-        });
-    };
-    CHECK(rope("llama.rope.scaling.type", "yarn") ==
-          "llama.rope.scaling.type 'yarn' is not supported: linear and none are");
+    CHECK(refused_file([&](auto& out) {
+              set_small_model(out, "llama");
+              out.set_text("llama.rope.scaling.type", "yarn");
+          }) == "llama.rope.scaling.type 'yarn' is not supported: linear and none are");
     const auto number = [](const char* key, std::uint32_t value) {
         return refused_file([&](auto& out) {
             set_small_model(out, "llama");
@@ -297,13 +306,10 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     CHECK(number("llama.attention.head_count_kv", 3) ==
           "--n-head must be divisible by --n-kv-head, got 2 and 3: change one of them");
 
-    const auto tokens = [](const std::function<void(formats::GgufWriter&)>& fill) {
-        return refused_file(fill, [](const std::string& path) { models::open_tokenizer(path); });
-    };
-    CHECK(tokens([](auto&) {}) == "it has no tokenizer: take a file that has one");
+    CHECK(refused_tokenizer([](auto&) {}) == "it has no tokenizer: take a file that has one");
     const auto kind = [&](const char* model, const std::vector<std::string>& texts, const char* pre = "gpt-2",
                           const std::vector<std::string>& merges = {}) {
-        return tokens([&](auto& out) {
+        return refused_tokenizer([&](auto& out) {
             out.set_text("tokenizer.ggml.model", model);
             out.set_text("tokenizer.ggml.pre", pre);
             out.set_texts("tokenizer.ggml.tokens", texts);
@@ -319,7 +325,7 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
           "tokenizer.ggml.merges: merge 0 needs \"b\", which is not in the vocabulary");
     CHECK(kind("llama", {"a"}) == "tokenizer.ggml.scores must hold 1 numbers, got 0");
     const auto numbers = [&](const std::vector<float>& types, const std::vector<float>& scores) {
-        return tokens([&](auto& out) {
+        return refused_tokenizer([&](auto& out) {
             out.set_text("tokenizer.ggml.model", "llama");
             out.set_texts("tokenizer.ggml.tokens", {"a", "b"});
             out.set_f32s("tokenizer.ggml.token_type", types);
@@ -333,15 +339,16 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     CHECK(numbers({1, 7}, {0, 0}) == "token 1 has the unknown type 7");
     CHECK(numbers({1, 1}, {0, nan}) == "the score of token 1 is not finite");
     CHECK(numbers({1, 1}, {-std::numeric_limits<float>::infinity(), 0}) == "the score of token 0 is not finite");
-    const std::string chains = tokens([&](auto& out) {  // each token begins with all shorter ones of its letter
-        std::vector<std::string> texts;
-        for (const char letter : {'a', 'b', 'c', 'd'})
-            for (std::size_t n = 1; n <= 999; ++n) texts.push_back(letter + std::string(n - 1, 'a'));
-        out.set_text("tokenizer.ggml.model", "llama");
-        out.set_texts("tokenizer.ggml.tokens", texts);
-        out.set_f32s("tokenizer.ggml.token_type", std::vector<float>(texts.size(), 1));
-        out.set_f32s("tokenizer.ggml.scores", std::vector<float>(texts.size(), 0));
-    });
+    const std::string chains =
+        refused_tokenizer([&](auto& out) {  // each token begins with all shorter ones of its letter
+            std::vector<std::string> texts;
+            for (const char letter : {'a', 'b', 'c', 'd'})
+                for (std::size_t n = 1; n <= 999; ++n) texts.push_back(letter + std::string(n - 1, 'a'));
+            out.set_text("tokenizer.ggml.model", "llama");
+            out.set_texts("tokenizer.ggml.tokens", texts);
+            out.set_f32s("tokenizer.ggml.token_type", std::vector<float>(texts.size(), 1));
+            out.set_f32s("tokenizer.ggml.scores", std::vector<float>(texts.size(), 0));
+        });
     CHECK_THAT(chains, contains("no vocabulary of SentencePiece's"));
     CHECK(kind("rwkv", {"ab"}) == "tokenizer.ggml.model 'rwkv' is supported for characters alone, and token 0 is 'ab'");
     CHECK(kind("rwkv", {"\\n"}) == "token '\\n' has a backslash that escapes nothing");

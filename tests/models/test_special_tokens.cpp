@@ -7,6 +7,7 @@
 #include "tests/models/folders.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"
+#include "tests/support/checks.h"
 #include "tests/support/gguf.h"
 
 using namespace inkling;
@@ -52,11 +53,10 @@ struct TokenFolder {
         models::take_named_tokens(scratch.path(""), *tokenizer, model);
     }
     json gguf_keys() const {
-        formats::GgufWriter out;
-        models::set_gguf_special_tokens(out, *tokenizer, model);
-        out.write(scratch.path("keys.gguf"));
-        json keys = json::parse(Gguf(scratch.path("keys.gguf")).pairs.dump()), short_keys;
-        for (const auto& [key, value] : keys.items()) short_keys[key.substr(sizeof("tokenizer.ggml.") - 1)] = value;
+        const Gguf file = gguf_of([&](auto& out) { models::set_gguf_special_tokens(out, *tokenizer, model); });
+        json short_keys;
+        for (const auto& [key, value] : file.pairs.items())
+            short_keys[key.substr(sizeof("tokenizer.ggml.") - 1)] = value;
         return short_keys;
     }
 };
@@ -80,7 +80,7 @@ TEST_CASE("special tokens: GGUF's keys are those of gguf-py, each end one of lla
     TokenFolder several(json{{"tokenizer_config.json", names}});
     several.model.end_tokens = {303, 302, 301, 300};
     const json keys = several.gguf_keys();
-    CHECK((keys["eos_token_id"] == 302 && keys["eot_token_id"] == 303 && keys["eom_token_id"] == 301));
+    check_holds(keys, "eos_token_id", 302, "eot_token_id", 303, "eom_token_id", 301);
     CHECK(ends({{"generation_config.json", {{"eos_token_id", 306}}}}) == json({306, -1, -1}));
     CHECK(ends({{"special_tokens_map.json", names}}) == json({302, -1, -1}));
     const std::string turns =
@@ -103,8 +103,8 @@ TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]
     CHECK((folder.model.begin_token == 301 && folder.model.end_tokens == Ids{302}));
     CHECK(folder.tokenizer->end_of_text() == 300);  // the name that is known
     models::save_tokenizer(folder.scratch.path(""), folder.model, *folder.tokenizer);
-    json saved = json::parse(formats::read_file(folder.scratch.path("tokenizer_config.json")));
-    for (const auto& [key, value] : names.items()) CHECK(saved[key] == value);
+    const auto saved = [&] { return json::parse(formats::read_file(folder.scratch.path("tokenizer_config.json"))); };
+    for (const auto& [key, value] : names.items()) CHECK(saved()[key] == value);
     data::BpeSpec own = tokens_of_reference();
     own.added.erase(own.added.begin());  // no name that is known: that of the folder
     for (data::AddedToken& token : own.added) --token.id;
@@ -114,6 +114,5 @@ TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]
     models::add_chat_tokens(loaded);
     CHECK(models::named_tokens(*loaded.tokenizer).at("pad") == 304);
     models::save_tokenizer(folder.scratch.path(""), folder.model, *loaded.tokenizer);
-    saved = json::parse(formats::read_file(folder.scratch.path("tokenizer_config.json")));
-    CHECK((saved["eos_token"] == "<|im_end|>" && saved["pad_token"] == "<|pad|>"));
+    check_holds(saved(), "eos_token", "<|im_end|>", "pad_token", "<|pad|>");
 }

@@ -1,14 +1,18 @@
-// Reads a GGUF file, its metadata as JSON and its tensors as float32.
+// Reads a GGUF file, its metadata as JSON and its tensors as float32; and writes one.
 //   const Gguf file(path);
-//   CHECK(file.pairs["general.architecture"] == "gpt2");
+//   check_holds(file.pairs, "general.architecture", "gpt2");
+//   const Gguf again = gguf_of([](auto& out) { out.add("x", GgufType::F32, {2}, array_of({1, 2})); });
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "formats/gguf/gguf_file.h"
+#include "formats/gguf/gguf_writer.h"
+#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 
@@ -19,7 +23,7 @@ struct GgufNumbers {
 };
 
 struct Gguf {
-    nlohmann::ordered_json pairs;
+    nlohmann::json pairs;
     std::map<std::string, GgufNumbers> tensors;
 
     explicit Gguf(const std::filesystem::path& path) {
@@ -33,8 +37,8 @@ struct Gguf {
     }
 
   private:
-    static nlohmann::ordered_json json_of(const formats::GgufFile& file, const std::string& key,
-                                          const formats::GgufValue& value) {
+    static nlohmann::json json_of(const formats::GgufFile& file, const std::string& key,
+                                  const formats::GgufValue& value) {
         using Type = formats::GgufValue::Type;
         if (value.list && value.type == Type::text) return file.texts(key);
         if (value.list) return file.numbers(key, value.count);
@@ -44,5 +48,22 @@ struct Gguf {
         return *file.size(key);
     }
 };
+
+// For GgufWriter::add.
+inline formats::GgufWriter::Make array_of(const std::vector<float>& values) {
+    return [values] {
+        Array<float> array({values.size()});
+        std::copy(values.begin(), values.end(), array.data());
+        return array;
+    };
+}
+
+inline Gguf gguf_of(const std::function<void(formats::GgufWriter&)>& fill) {
+    const ScratchFolder scratch;
+    formats::GgufWriter out;
+    fill(out);
+    out.write(scratch.path("written.gguf"));
+    return Gguf(scratch.path("written.gguf"));
+}
 
 }  // namespace inkling::testing

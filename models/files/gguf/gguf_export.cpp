@@ -1,36 +1,24 @@
 #include "models/files/gguf/gguf_export.h"
 
 #include <algorithm>
-#include <list>
 
 #include "engine/base/check.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/gguf_metadata.h"
 #include "models/files/gguf/gguf_tokenizer.h"
+#include "models/files/stored_weights.h"
 #include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
 
-// Rows of each head's query or key from (i, i + d/2), which are rotated as a pair, to (2i, 2i + 1).
-Array<float> interleaved(const ConstArray<float>& x, std::size_t head_size) {
-    const std::size_t heads = x.dim(0) / head_size, columns = x.size() / x.dim(0);
-    return x.reshaped({heads, 2, head_size / 2, columns}).transposed(1, 2).clone().reshaped(x.shape());
-}
-
 std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
-    switch (type) {
-        case formats::GgufType::F16:
-            return 1;
-        case formats::GgufType::Q4_0:
-            return 2;
-        case formats::GgufType::Q8_0:
-            return 7;
-        case formats::GgufType::BF16:
-            return 32;
-        default:
-            return 0;
-    }
+    using formats::GgufType;
+    return type == GgufType::F16    ? 1
+           : type == GgufType::Q4_0 ? 2
+           : type == GgufType::Q8_0 ? 7
+           : type == GgufType::BF16 ? 32
+                                    : 0;
 }
 
 formats::GgufType stored_type(formats::GgufType type, const std::string& name, const Shape& shape) {
@@ -45,8 +33,11 @@ formats::GgufType stored_type(formats::GgufType type, const std::string& name, c
 ConstArray<float> stored(const Family& f, const Architecture& a, const ParameterSpec& p,
                          const ConstArray<float>& values) {
     if (p.slot == Slot::lora_a) return values;
-    if (f.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key))
-        return interleaved(values, a.head_size());
+    if (f.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key)) {
+        // from (i, i + d/2) of each head, which are rotated as a pair, to (2i, 2i + 1)
+        const std::size_t d = a.head_size();
+        return rows_swapped(values, values.dim(0) / d, 2, d / 2);
+    }
     if (adds_one(a, p)) {
         Array<float> gains = values.clone();
         gains += 1.0f;
@@ -79,22 +70,20 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     if (formats::gguf_layout(type)->block > 1) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a);
 
-    std::list<ConstArray<float>> made;    // kept until write()
-    for (const ParameterSpec& p : all) {  // weights are (out, in) there as here
-        const ConstArray<float>& values = made.emplace_back(stored(f, a, p, model.at(p).values()));
-        out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
-    }
+    const auto add = [&](const std::string& tensor, const Shape& shape, formats::GgufWriter::Make make) {
+        out.add(tensor, stored_type(type, tensor, shape), shape, std::move(make));
+    };
+    for (const ParameterSpec& p : all)  // weights are (out, in) there as here
+        add(gguf_name(p), p.shape, [&] { return stored(f, a, p, model.at(p).values()); });
     for (const ParameterSpec& p : f.zero_biases(a))
-        out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
-    if (a.tied_head && f.gguf_untied) {
-        const ConstArray<float>& head = made.emplace_back(model.head().weight.values());
-        out.add("output.weight", stored_type(type, "output.weight", head.shape()), head.shape(), head.data());
-    }
+        add(gguf_name(p), p.shape, [shape = p.shape] { return Array<float>(shape, 0.0f); });
+    if (a.tied_head && f.gguf_untied)
+        add("output.weight", model.head().weight.shape(), [&] { return model.head().weight.values(); });
     if (a.rope.scaling == RopeScaling::llama3) {
         const std::vector<double> divisors = rotary_divisors(a);
         Array<float> factors({divisors.size()});
         std::copy(divisors.begin(), divisors.end(), factors.data());
-        out.add("rope_freqs.weight", formats::GgufType::F32, factors.shape(), made.emplace_back(factors).data());
+        add("rope_freqs.weight", factors.shape(), [factors] { return factors; });
     }
     out.write(path);
     return type;
@@ -117,14 +106,18 @@ void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& m
     const double whole = model.adapter.scale() * static_cast<double>(model.adapter.rank),
                  alpha = whole == 0 ? 1 : whole;
     out.set_f32("adapter.lora.alpha", static_cast<float>(alpha));
-    std::list<ConstArray<float>> made;  // kept until write()
-    for (const ParameterSpec& p : model.specs()) {
+    const std::vector<ParameterSpec> all = model.specs();
+    for (const ParameterSpec& p : all) {
         if (!is_lora(p)) continue;
-        Array<float> values = stored(f, a, p, model.at(p).value()).clone();
-        const double scale =
-            model.adapter.scale(model.weights_of(p)) * static_cast<double>(model.weights_of(p).lora_a.dim(0));
-        if (p.slot == Slot::lora_b && scale != alpha) values *= static_cast<float>(scale / alpha);
-        out.add(gguf_name(p), type, p.shape, made.emplace_back(values).data());
+        out.add(gguf_name(p), type, p.shape, [&]() -> ConstArray<float> {
+            const Weights<float>& w = model.weights_of(p);
+            const double scale = model.adapter.scale(w) * static_cast<double>(w.lora_a.dim(0));
+            const ConstArray<float> values = stored(f, a, p, model.at(p).value());
+            if (p.slot != Slot::lora_b || scale == alpha) return values;
+            Array<float> scaled = values.clone();
+            scaled *= static_cast<float>(scale / alpha);
+            return scaled;
+        });
     }
     out.write(path);
 }

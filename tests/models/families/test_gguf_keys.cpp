@@ -1,13 +1,13 @@
 // Keys of GGUF files that llama.cpp reads: which are read, have no effect or are refused here, family by family, with
 // llama.cpp's logits, ids and ends of a text (tests/reference/make_gguf_keys.py).
 #include <algorithm>
-#include <list>
 
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/weight_files.h"
 #include "tests/catch.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -67,8 +67,8 @@ void set_key(formats::GgufWriter& out, const std::string& key, const json& value
     if (value.is_number_float()) out.set_f32(key, value);
     if (value.is_string()) out.set_text(key, value.get<std::string>());
     if (!value.is_array()) return;
-    if (value.at(0).is_boolean()) out.set_bools(key, value.get<std::vector<bool>>());
-    if (value.at(0).is_number_integer()) out.set_i32s(key, value.get<std::vector<std::int32_t>>());
+    if (value.at(0).is_boolean() || value.at(0).is_number_integer())
+        out.set_i32s(key, value.get<std::vector<std::int32_t>>());
     if (value.at(0).is_number_float()) out.set_f32s(key, value.get<std::vector<float>>());
     if (value.at(0).is_string()) out.set_texts(key, value.get<std::vector<std::string>>());
 }
@@ -88,16 +88,14 @@ class TinyModels {
         out.set_text("general.architecture", family);
         set_keys(out, {all["vocabulary"], all["keys"][family], keys});
         const json& tensors = all["families"][family];
-        std::list<std::vector<float>> kept;
+        std::size_t k = 0;
         const auto add = [&](const std::string& name, const std::vector<std::size_t>& sizes) {
             const Shape shape(sizes.begin(), sizes.end());
-            std::size_t n = 1;
-            for (const std::size_t extent : shape) n *= extent;
-            const std::size_t k = kept.size();
-            std::vector<float>& values = kept.emplace_back(n, name.ends_with("norm.weight") ? 1.0f : 0.0f);
-            for (std::size_t i = 0; i < n; ++i)
+            std::vector<float> values(size_of(shape), name.ends_with("norm.weight") ? 1.0f : 0.0f);
+            for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] += (static_cast<float>((37 * i + 101 * k) % 255) - 127.0f) / 256.0f;
-            out.add(name, formats::GgufType::F32, shape, values.data());
+            out.add(name, formats::GgufType::F32, shape, array_of(values));
+            ++k;
         };
         for (const json& t : tensors["top"]) add(t[0], t[1]);
         for (std::size_t i = 0; i < tensors["layers"].get<std::size_t>(); ++i)
@@ -179,9 +177,8 @@ TEST_CASE("gguf keys: Ollama's names of Gemma's angles are read, and factors of 
     formats::GgufWriter out;
     out.set_text("general.architecture", "llama");
     set_keys(out, {tiny.all["keys"]["llama"], {{"llama.rope.scaling.factor", 2.0}}});
-    const std::vector<float> table(256), factors = {1, 1, 1, 8};
-    out.add("token_embd.weight", formats::GgufType::F32, {16, 16}, table.data());
-    out.add("rope_freqs.weight", formats::GgufType::F32, {4}, factors.data());
+    out.add("token_embd.weight", formats::GgufType::F32, {16, 16}, array_of(std::vector<float>(256)));
+    out.add("rope_freqs.weight", formats::GgufType::F32, {4}, array_of({1, 1, 1, 8}));
     out.write(scratch.path("m.gguf"));
     CHECK_THAT(error_of([&] { models::load_config(scratch.path("m.gguf")); }),
                contains("llama.rope.scaling.factor 2 beside rope_freqs.weight is not supported"));
