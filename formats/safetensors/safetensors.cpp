@@ -15,7 +15,6 @@
 #include "engine/base/half.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
-#include "formats/safetensors/safetensors_header.h"
 
 namespace inkling::formats {
 namespace {
@@ -64,16 +63,6 @@ SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
     MappedFile mapped(path);
     SafetensorsFile file = parse(mapped.bytes(), path.string());
     file.file_ = std::move(mapped);
-    return file;
-}
-
-SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, std::string name) {
-    SafetensorsHeader header = read_safetensors_header(bytes, name);
-    SafetensorsFile file;
-    file.name_ = std::move(name);
-    file.buffer_ = bytes.subspan(header.end);
-    file.tensors_ = std::move(header.tensors);
-    file.metadata_ = std::move(header.metadata);
     return file;
 }
 

@@ -1,4 +1,6 @@
-#include "formats/safetensors/safetensors_header.h"
+// SafetensorsFile::parse: every rule of the format is checked, and only the tensors are kept, so that a hostile file
+// (100 MB of header, a million tensors) costs little memory and time.
+#include "formats/safetensors/safetensors.h"
 
 #include <algorithm>
 #include <cstring>
@@ -65,13 +67,15 @@ TensorInfo read_tensor(const std::string& name, const json& entry, const std::st
     return t;
 }
 
-void read_metadata(const json& values, SafetensorsHeader& header, const std::string& file) {
+std::map<std::string, std::string> read_metadata(const json& values, const std::string& file) {
+    std::map<std::string, std::string> metadata;
     check<BadInput>(values.is_object(), "{}: __metadata__ must be an object", file);
     check<BadInput>(values.size() <= max_metadata, "{}: more than {} entries of __metadata__", file, max_metadata);
     for (const auto& [key, value] : values.items()) {
         check<BadInput>(value.is_string(), "{}: __metadata__ \"{}\" must be a string", file, shown_name(key));
-        header.metadata.emplace(key, value.get<std::string>());
+        metadata.emplace(key, value.get<std::string>());
     }
+    return metadata;
 }
 
 // Strings and numbers of a bounded length, before the lexer sees them.
@@ -111,7 +115,7 @@ void check_layout(const std::map<std::string, TensorInfo>& tensors, std::uint64_
 
 }  // namespace
 
-SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, const std::string& name) {
+SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, std::string name) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     check<BadInput>(!text.starts_with("version https://git-lfs"),
                     "{}: a Git LFS pointer, not the weights: run git lfs pull in its folder", name);
@@ -129,18 +133,19 @@ SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, cons
     head = head.substr(0, head.find_last_not_of(' ') + 1);  // the padding
     check_tokens(head, name);
 
-    SafetensorsHeader header;
+    SafetensorsFile file;
     json all = parse_json(head, name + ": header", max_depth, max_values);
     check<BadInput>(all.size() <= max_tensors, "{}: more than {} tensors", name, max_tensors);
     for (auto at = all.begin(); at != all.end(); at = all.erase(at)) {  // which frees its memory
         if (at.key() == "__metadata__")
-            read_metadata(*at, header, name);
+            file.metadata_ = read_metadata(*at, name);
         else
-            header.tensors.emplace(at.key(), read_tensor(at.key(), *at, name));
+            file.tensors_.emplace(at.key(), read_tensor(at.key(), *at, name));
     }
-    check_layout(header.tensors, rest - length, name);
-    header.end = sizeof(length) + length;
-    return header;
+    check_layout(file.tensors_, rest - length, name);
+    file.buffer_ = bytes.subspan(sizeof(length) + length);
+    file.name_ = std::move(name);
+    return file;
 }
 
 }  // namespace inkling::formats

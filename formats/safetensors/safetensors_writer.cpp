@@ -17,10 +17,9 @@
 namespace inkling::formats {
 namespace {
 
-// A JSON string. Text that is not UTF-8 has no such form.
-std::string quoted(const std::string& text) {
+std::string header_text(const nlohmann::ordered_json& header) {
     try {
-        return nlohmann::json(text).dump();
+        return header.dump();
     } catch (const nlohmann::json::exception&) {
         throw Error("safetensors: names and metadata must be valid UTF-8");
     }
@@ -92,21 +91,16 @@ void SafetensorsWriter::write(const std::filesystem::path& path, Sha256* hash) c
     for (const auto& [name, entry] : entries_) order.push_back(&entry);
     std::ranges::stable_sort(order, std::ranges::greater{}, [](const Entry* e) { return e->info.dtype; });
 
-    std::string header;
-    if (!metadata_.empty()) {
-        for (const auto& [key, value] : metadata_)
-            header += fmt::format("{}{}:{}", header.empty() ? "" : ",", quoted(key), quoted(value));
-        header = "\"__metadata__\":{" + header + "}";
-    }
+    auto entries = nlohmann::ordered_json::object();
+    if (!metadata_.empty()) entries["__metadata__"] = metadata_;
     std::uint64_t next = 0;
     for (const Entry* e : order) {
         const std::uint64_t begin = std::exchange(next, next + e->info.end);
         check(next >= begin, "safetensors: more than 2^64 bytes of data");
-        header +=
-            fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",",
-                        quoted(e->info.name), dtype_name(e->info.dtype), fmt::join(e->info.shape, ","), begin, next);
+        entries[e->info.name] = {
+            {"dtype", dtype_name(e->info.dtype)}, {"shape", e->info.shape}, {"data_offsets", {begin, next}}};
     }
-    header = "{" + header + "}";
+    std::string header = header_text(entries);
     header.resize((header.size() + 7) / 8 * 8, ' ');
     const std::uint64_t length = header.size();
     check(length <= 100'000'000, "safetensors: the header would take {} bytes, of at most 100,000,000", length);
