@@ -11,7 +11,6 @@
 #include <memory>
 #include <new>
 
-#include "engine/base/check.h"
 #include "formats/files/file_calls.h"
 
 namespace inkling::formats {
@@ -21,8 +20,7 @@ namespace fs = std::filesystem;
 
 template <class Call>
 void change(const char* name, const fs::path& path, Call call) {
-    const int error = error_of_change(name, path, call);
-    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+    require_done("write", path, error_of_change(name, path, call));
 }
 
 struct Close {
@@ -34,7 +32,7 @@ struct Close {
 std::vector<std::string> names_in(const fs::path& directory) {
     const std::unique_ptr<DIR, Close> open(::opendir(directory.c_str()));
     if (!open && errno == ENOMEM) throw std::bad_alloc();
-    if (!open) check(false, "cannot read {}: {}", directory.string(), reason(errno));
+    require_done("read", directory, open ? 0 : errno);
     std::vector<std::string> names;
     for (errno = 0;; errno = 0) {
         const dirent* const entry = ::readdir(open.get());
@@ -42,7 +40,7 @@ std::vector<std::string> names_in(const fs::path& directory) {
         const std::string_view name = entry->d_name;
         if (name != "." && name != "..") names.emplace_back(name);
     }
-    if (errno != 0) check(false, "cannot read {}: {}", directory.string(), reason(errno));
+    require_done("read", directory, errno);
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -65,7 +63,7 @@ void exchange_paths(const fs::path& a, const fs::path& b) {
     const int error = error_of_change(
         "exchange", b, [&] { return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE); });
     if (error == 0) return;
-    if (error != EINVAL && error != ENOSYS) check(false, "cannot write {}: {}", b.string(), reason(error));
+    if (error != EINVAL && error != ENOSYS) require_done("write", b, error);
     const fs::path between = between_exchange(a);
     remove_tree(between);
     rename_path(b, between);
@@ -79,10 +77,9 @@ void remove_tree(const fs::path& path) {
     struct stat status {};
     const bool directory =
         (file == EISDIR || file == EPERM) && ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-    if (!directory) check(false, "cannot remove {}: {}", path.string(), reason(file));
+    if (!directory) require_done("remove", path, file);
     for (const std::string& name : names_in(path)) remove_tree(path / name);
-    const int error = error_of_change("rmdir", path, [&] { return ::rmdir(path.c_str()); });
-    if (error != 0) check(false, "cannot remove {}: {}", path.string(), reason(error));
+    require_done("remove", path, error_of_change("rmdir", path, [&] { return ::rmdir(path.c_str()); }));
 }
 
 bool try_remove_tree(const fs::path& path) noexcept {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "engine/base/check.h"
+
 namespace inkling::formats {
 
 // Helpers for direct system calls.
@@ -20,6 +22,11 @@ auto retry(Call call) {
     auto result = call();
     while (result == -1 && errno == EINTR) result = call();
     return result;
+}
+
+// Throws Error, "cannot write PATH: REASON", unless the errno is 0.
+inline void require_done(const char* action, const std::filesystem::path& path, int error) {
+    if (error != 0) check(false, "cannot {} {}: {}", action, path.string(), reason(error));
 }
 
 // 0, or the errno of a system call that returned -1.

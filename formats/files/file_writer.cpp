@@ -35,7 +35,7 @@ void sync_path(const fs::path& path, const char* call) {
         ::close(fd);
     }
     if (error == EINVAL && fs::is_directory(path)) error = 0;  // a file system without it
-    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+    require_done("write", path, error);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void FileWriter::commit() {
 void FileWriter::require(int error) {
     if (error == 0) return;
     discard();
-    check(false, "cannot write {}: {}", path_.string(), reason(error));
+    require_done("write", path_, error);
 }
 
 void FileWriter::discard() noexcept {
