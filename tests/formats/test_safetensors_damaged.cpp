@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <random>
 
 #include "engine/base/check.h"
 #include "formats/safetensors/safetensors.h"
@@ -147,51 +146,4 @@ TEST_CASE("safetensors: every prefix of a file is refused, in one short line", "
     CHECK(message.size() < 300);  // messages stay one short line whatever a name holds
     CHECK(message.find('\n') == std::string::npos);
     CHECK(message.find('\x1b') == std::string::npos);
-}
-
-// A flipped bit in the data or in a name leaves a valid file; reads of an accepted file must stay within its bytes.
-TEST_CASE("safetensors: damaged files are refused or read within their bounds", "[models]") {
-    const std::string valid = valid_file();
-    int refused = 0;
-    const auto examine = [&](const std::string& bytes) {
-        try {
-            const SafetensorsFile file = parse(bytes);
-            std::uint64_t total = 0;
-            for (const auto& [name, info] : file.tensors()) {
-                total += info.end - info.begin;
-                REQUIRE(info.end <= bytes.size() - 8);
-                if (info.dtype != DType::F32 && info.dtype != DType::F16) continue;
-                std::vector<float> x(info.count);
-                file.read(name, x.data(), x.size());
-            }
-            REQUIRE(total < bytes.size());
-        } catch (const BadInput&) {
-            ++refused;
-        }
-    };
-    for (std::size_t bit = 0; bit < 8 * valid.size(); ++bit) {
-        std::string bytes = valid;
-        bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
-        examine(bytes);
-    }
-    CHECK(refused > 700);
-    std::mt19937 random(1);
-    const std::string alphabet = "{}[]\",:0123456789-.eE \\\0\xff\"dtypeshapeF32BF16";
-    for (int round = 0; round < 20000; ++round) {
-        std::string bytes = valid;
-        for (auto edits = 1 + random() % 3; edits > 0; --edits) {
-            const std::size_t at = random() % bytes.size();
-            const char c = alphabet[random() % alphabet.size()];
-            if (const auto kind = random() % 3; kind == 0)
-                bytes[at] = c;
-            else if (kind == 1)
-                bytes.insert(at, 1, c);
-            else
-                bytes.erase(at, 1);
-        }
-        if (random() % 2 == 0 && bytes.size() > 36)
-            bytes = file_of(bytes.substr(8, bytes.size() - 36), 28);  // the length fits
-        examine(bytes);
-    }
-    CHECK(refused > 15000);
 }

@@ -1,6 +1,5 @@
 // A fuzz target for chat templates: any bytes are a template that renders a conversation, or are refused in one line.
 // The rendered text marks what the messages say, whatever the template does to it. See run.sh.
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "formats/jinja/template.h"
@@ -18,7 +17,7 @@ FUZZ_TARGET(jinja) {
         {{"role", "system"}, {"content", said + " /x"}},
         {{"role", "user"}, {"content", "  " + said + "a<b>" + said + "\n"}},
         {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {{{"name", said}, {"arguments", {{"n", 1.5}}}}}}}};
-    try {
+    refuse_in_a_line([&] {
         const jinja::Template made(text);
         jinja::Run run({.steps = 100'000, .bytes = 1 << 20});
         run.set("messages", from_json(run, messages, [](std::string_view) { return 3; }));
@@ -30,8 +29,6 @@ FUZZ_TARGET(jinja) {
         }
         for (std::size_t i = 0; i < all.bytes.size(); ++i)
             if (all.bytes[i] == said[0] && !marked[i]) std::abort();
-    } catch (const BadInput& e) {
-        if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 2000) std::abort();
-    }
+    });
     return 0;
 }

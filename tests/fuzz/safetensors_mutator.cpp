@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "formats/safetensors/safetensors.h"
 #include "tests/fuzz/target.h"
 
 namespace {
@@ -20,7 +21,6 @@ std::uint64_t pick(Random& random, std::uint64_t n) {
 
 constexpr const char* kTypes[] = {"F64", "F32", "F16",  "BF16",    "I64",     "I32", "I16", "I8",  "U64", "U32",
                                   "U16", "U8",  "BOOL", "F8_E4M3", "F8_E5M2", "F4",  "C64", "f32", ""};
-constexpr std::uint64_t kBits[] = {64, 32, 16, 16, 64, 32, 16, 8, 64, 32, 16, 8, 8, 8, 8, 4, 64, 32, 0};
 
 std::uint64_t odd_number(Random& random, std::uint64_t old) {
     const std::uint64_t numbers[] = {0,
@@ -52,9 +52,9 @@ void lay_out(Json& header, std::string& data) {
     for (auto& [name, info] : header.items()) {
         if (name == "__metadata__" || !info.is_object() || !info.contains("shape") || !info["shape"].is_array())
             continue;
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < std::size(kTypes); ++i)
-            if (info.value("dtype", Json()) == Json(kTypes[i])) bits = kBits[i];
+        const Json type = info.value("dtype", Json());
+        const auto dtype = inkling::formats::dtype_named(type.is_string() ? type.get<std::string>() : "");
+        std::uint64_t bits = dtype ? dtype_bits(*dtype) : 0;
         for (const Json& n : info["shape"]) bits *= n.is_number_unsigned() ? n.get<std::uint64_t>() % 64 : 1;
         info["data_offsets"] = {at, at + bits / 8};
         at += bits / 8;

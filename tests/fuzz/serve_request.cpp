@@ -1,6 +1,5 @@
 // A fuzz target for `inkling serve`: any bytes are a valid request, or refused in one line with a status of 4xx, as
 // JSON. The first byte says how the other bytes are read. See run.sh.
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -49,9 +48,9 @@ void read(char kind, const std::string& text) {
 FUZZ_TARGET(serve_request) {
     if (size == 0) return 0;
     try {
-        read(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
-    } catch (const BadInput& e) {
-        if (std::strchr(e.what(), '\n')) std::abort();
+        refuse_in_a_line([&] {
+            read(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
+        });
     } catch (const web::HttpError& e) {
         if (e.status < 400 || e.status > 499 || std::strchr(e.what(), '\n')) std::abort();
         const auto json = nlohmann::json::parse(web::error_json(e));

@@ -6,6 +6,19 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+
+#include "engine/base/check.h"
+
+// Calls call(), which may refuse its input: with an E of one short line.
+template <class E = inkling::BadInput, class Call>
+void refuse_in_a_line(const Call& call) {
+    try {
+        call();
+    } catch (const E& e) {
+        if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 4000) std::abort();
+    }
+}
 
 // Changes safetensors files (safetensors_mutator.cpp) with a mutator of bytes, libFuzzer's or ours.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t max_size,
