@@ -104,9 +104,7 @@ template std::uint64_t GgufFile::read(const std::string&, float*, std::uint64_t)
 template std::uint64_t GgufFile::read(const std::string&, BFloat16*, std::uint64_t) const;
 
 void GgufFile::release(const GgufTensor& t, std::uint64_t begin, std::uint64_t count) const {
-    const GgufLayout& l = *t.layout;
-    if (t.part < files_.size())
-        files_[t.part].release(t.bytes.data() + begin / l.block * l.bytes, count / l.block * l.bytes);
+    if (t.part < files_.size()) files_[t.part].release(t.bytes.data() + t.bytes_of(begin), t.bytes_of(count));
 }
 
 }  // namespace inkling::formats

@@ -108,9 +108,8 @@ GgufValue read_value(Cursor& in, std::span<const std::byte> all, const std::stri
     return value;
 }
 
-// Reads a tensor's entry; sets its size in bytes and its offset.
-GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& file, std::uint64_t& bytes,
-                       std::uint64_t& offset) {
+// Reads a tensor's entry, without its bytes.
+GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& file) {
     const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(name));
     GgufTensor t;
     const auto dimensions = in.take<std::uint32_t>("a tensor's shape");
@@ -129,8 +128,7 @@ GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& f
     check<BadInput>((dimensions ? t.shape.back() : 1) % t.layout->block == 0,
                     "{}: its rows are {} long, and {} needs a multiple of {}", where, dimensions ? t.shape.back() : 1,
                     t.layout->name, t.layout->block);
-    bytes = t.count / t.layout->block * t.layout->bytes;
-    offset = in.take<std::uint64_t>("a tensor's place");
+    t.offset = in.take<std::uint64_t>("a tensor's place");
     return t;
 }
 
@@ -164,38 +162,33 @@ GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string&
     check<BadInput>(std::has_single_bit(alignment) && alignment <= 1 << 20,
                     "{}: general.alignment must be a power of two up to 2^20, got {}", name, alignment);
 
-    struct Placed {
-        std::string name;
-        std::uint64_t begin, bytes;
-    };
-    std::vector<Placed> placed;
     const auto padded = [&](std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; };
     std::uint64_t next = 0;
     for (std::uint64_t i = 0; i < tensors; ++i) {
         const std::string tensor = in.name("a tensor's name");
-        std::uint64_t size = 0, offset = 0;
-        GgufTensor t = read_tensor(in, tensor, name, size, offset);
-        check<BadInput>(offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
-                        name, shown_name(tensor), offset, next);
+        GgufTensor t = read_tensor(in, tensor, name);
+        const std::uint64_t size = t.bytes_of(t.count);
+        check<BadInput>(t.offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
+                        name, shown_name(tensor), t.offset, next);
         check<BadInput>(size <= bytes.size() - std::min<std::uint64_t>(next, bytes.size()),
                         "{}: tensor \"{}\" takes {} bytes: the file was cut short", name, shown_name(tensor), size);
-        placed.push_back({tensor, offset, size});
-        next = padded(offset + size);
+        next = padded(t.offset + size);
         check<BadInput>(header.tensors.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
                         shown_name(tensor));
     }
     const std::uint64_t data = padded(in.at());
-    for (const Placed& p : placed) {
-        check<BadInput>(data <= bytes.size() && p.begin + p.bytes <= bytes.size() - data,
-                        "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(p.name),
-                        data + p.begin + p.bytes, bytes.size());
-        header.tensors.at(p.name).bytes = bytes.subspan(data + p.begin, p.bytes);
+    for (auto& [tensor, t] : header.tensors) {
+        const std::uint64_t end = t.offset + t.bytes_of(t.count);
+        check<BadInput>(data <= bytes.size() && end <= bytes.size() - data,
+                        "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(tensor),
+                        data + end, bytes.size());
+        t.bytes = bytes.subspan(data + t.offset, end - t.offset);
     }
     return header;
 }
 
 std::uint64_t GgufTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {
-    layout->widen(bytes.data() + begin / layout->block * layout->bytes, n / layout->block, out);
+    layout->widen(bytes.data() + bytes_of(begin), n / layout->block, out);
     constexpr std::uint32_t kExponent = 0x7F800000;  // all ones: not finite
     std::uint64_t not_finite = 0;
     for (std::uint64_t i = 0; i < n; ++i) not_finite += (std::bit_cast<std::uint32_t>(out[i]) & kExponent) == kExponent;

@@ -11,9 +11,11 @@ struct GgufTensor {
     const GgufLayout* layout = nullptr;
     std::vector<std::uint64_t> shape = {};  // rows first; at most 4 extents, none of them 0
     std::uint64_t count = 1;                // numbers
+    std::uint64_t offset = 0;               // of the bytes, from the end of the header
     std::span<const std::byte> bytes = {};
     std::size_t part = 0;  // of the files that make up the model
 
+    std::uint64_t bytes_of(std::uint64_t numbers) const { return numbers / layout->block * layout->bytes; }
     // Widens `count` numbers from number `begin` on, both whole blocks, on this thread; returns how many are not
     // finite.
     std::uint64_t widen(std::uint64_t begin, float* out, std::uint64_t count) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "formats/safetensors/safetensors.h"
 #include "models/files/stored_weights.h"
@@ -13,9 +14,11 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
     const formats::SafetensorsFile file = formats::SafetensorsFile::open(path);
     auto parameters = module.parameters();
     const std::vector<std::string> buffers = module.buffers();
+    std::set<std::string> known(buffers.begin(), buffers.end());
     Unmatched unmatched;
     std::string problems;
     for (auto& [name, p] : parameters) {
+        known.insert(name);
         if (!file.contains(name)) {
             unmatched.missing.push_back(name);
             continue;
@@ -25,12 +28,8 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
         if (shape != p.shape())
             problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
     }
-    for (const auto& [name, info] : file.tensors()) {
-        const bool known = std::any_of(parameters.begin(), parameters.end(),
-                                       [&name = name](const auto& p) { return p.first == name; }) ||
-                           std::find(buffers.begin(), buffers.end(), name) != buffers.end();
-        if (!known) unmatched.unexpected.push_back(name);
-    }
+    for (const auto& [name, info] : file.tensors())
+        if (!known.contains(name)) unmatched.unexpected.push_back(name);
     if (match == Match::all) {
         for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);
         for (const std::string& name : unmatched.unexpected) problems += fmt::format("; {} is not known", name);

@@ -58,27 +58,27 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     const WeightFiles& file = stored.file;
     std::string problems;
     std::set<std::string> known;
+    const auto fits = [&](const ParameterSpec& p, const std::string& name) {
+        const auto found = file.info(name).shape, wanted = stored.shape_of(p);
+        if (found != wanted)
+            problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p), shape_text(found),
+                                    stored.config(), shape_text(wanted));
+        return found == wanted;
+    };
     std::vector<ParameterSpec> all = parameters(a);
     if (a.tied_head && file.contains(stored.name_of(tied_head(a)))) all.push_back(tied_head(a));
     for (const ParameterSpec& p : all) {
         const std::string name = stored.name_of(p);
         known.insert(name);
-        if (!file.contains(name)) {
+        if (file.contains(name))
+            fits(p, name);
+        else
             problems += fmt::format("; {} is missing", stored.usual_name(p));
-        } else if (const auto wanted = stored.shape_of(p); file.info(name).shape != wanted) {
-            problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p),
-                                    shape_text(file.info(name).shape), stored.config(), shape_text(wanted));
-        }
     }
     for (const ParameterSpec& p : stored.names.zero_biases(a)) {
         const std::string name = stored.name_of(p);
         known.insert(name);
-        if (!file.contains(name)) continue;
-        if (file.info(name).count != size_of(p.shape)) {
-            problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p),
-                                    shape_text(file.info(name).shape), stored.config(), p.shape);
-            continue;
-        }
+        if (!file.contains(name) || !fits(p, name)) continue;
         const std::vector<float> values = read(file, name);
         if (!std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
             problems += fmt::format("; {} is not zero although config.json says that there are no biases",
