@@ -107,7 +107,8 @@ TEST_CASE("file: each kind has a largest size, which is refused before it is rea
     const fs::path path = dir.path / "large";
     for (const FileKind kind : {FileKind::json, FileKind::merges, FileKind::toml, FileKind::prompt, FileKind::any}) {
         const std::uint64_t limit = size_limit(kind);
-        CHECK((limit >= 1 << 20 && limit <= 1 << 30));
+        CHECK(limit >= 1 << 20);
+        CHECK(limit <= 1 << 30);
         std::ofstream(path, std::ios::binary) << "x";
         fs::resize_file(path, std::uintmax_t{1} << 40);  // without taking place on the disk
         CHECK(error_of([&] { read_file(path, kind); }) ==
@@ -138,10 +139,14 @@ TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
 TEST_CASE("file: what is there, holes in it, and what cannot be told", "[data]") {
     const Folder dir;
     write_file_atomic(dir.path / "file", "x");
-    CHECK((is_there(dir.path) && is_folder(dir.path)));
-    CHECK((is_there(dir.path / "file") && !is_folder(dir.path / "file")));
-    for (const fs::path& none : {dir.path / "none", dir.path / "file" / "below", fs::path()})
-        CHECK((!is_there(none) && !is_folder(none)));
+    CHECK(is_there(dir.path));
+    CHECK(is_folder(dir.path));
+    CHECK(is_there(dir.path / "file"));
+    CHECK_FALSE(is_folder(dir.path / "file"));
+    for (const fs::path& none : {dir.path / "none", dir.path / "file" / "below", fs::path()}) {
+        CHECK_FALSE(is_there(none));
+        CHECK_FALSE(is_folder(none));
+    }
     fs::create_symlink("b", dir.path / "a");
     fs::create_symlink("a", dir.path / "b");
     for (const fs::path& loop : {dir.path / "a", dir.path / "a" / "below"}) {

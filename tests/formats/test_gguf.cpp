@@ -175,7 +175,8 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         REQUIRE(divisors.size() == 4);
         CHECK(divisors[0] == Approx(divisor(16 / 6.283185)).epsilon(1e-5));
         CHECK(divisors[1] == Approx(divisor(16 / 6.283185 / std::pow(20, 0.25))).epsilon(1e-5));
-        CHECK((divisors[2] == 4.0f && divisors[3] == 4.0f));
+        CHECK(divisors[2] == 4.0f);
+        CHECK(divisors[3] == 4.0f);
         CHECK_FALSE(file.pairs.contains("llama.rope.scaling.type"));
         auto qwen = load("qwen3");
         qwen.model->config.rope = llama.model->config.rope;

@@ -140,7 +140,8 @@ TEST_CASE("gguf file: any cut is one line, and so is every other broken rule", "
         cut.bytes.resize(size);
         const std::string error = refused(cut);
         INFO(size << ": " << error);
-        CHECK((error.starts_with("x: ") && error.find('\n') == std::string::npos));
+        CHECK(error.starts_with("x: "));
+        CHECK(error.find('\n') == std::string::npos);
     }
     const auto with_bytes = [](const char* bytes) { return GgufBytes{bytes}; };
     CHECK(refused(with_bytes("version https://git-lfs")) ==
@@ -206,7 +207,8 @@ TEST_CASE("gguf file: a model in several files is opened by its first", "[format
     const GgufFile file = GgufFile::open(first);
     std::vector<float> values(2);
     file.read("y", values.data(), 2);
-    CHECK((values == y && file.contains("x")));
+    CHECK(values == y);
+    CHECK(file.contains("x"));
     CHECK_THAT(error_of([&] { GgufFile::open(scratch.path("m-00002-of-00002.gguf")); }),
                contains("is part 2 of a model in 2 files: name the first, *-00001-of-*.gguf"));
     fs::rename(first, scratch.path("m.gguf"));

@@ -71,7 +71,7 @@ TEST_CASE("parse_json: Python's NaN and Infinity have no JSON type", "[data]") {
         {0, "Infinity"}, {1, "-Infinity"}, {2, "1e999"}, {3, "-12E+400"}};
     for (const auto& [i, written] : numbers) CHECK(quote(j["b"][i]).text() == written);
     for (const auto& value : {j["a"], j["b"][0], j["b"][2], j["b"][4], j["c"], j["d"]}) {
-        CHECK((value.is_binary() && !value.is_number() && !value.is_string() && !value.is_null()));
+        CHECK(value.is_binary());
         CHECK(quote(value).text().size() < 100);
     }
     CHECK_THAT(quote(j["c"]).text(), contains("half of a surrogate pair in it"));

@@ -176,15 +176,19 @@ TEST_CASE("folder: tokenizer_config.json says what begins and ends a text where 
     const std::string begin = folder.tokenizer.decode(std::vector<std::int32_t>{2}),
                       end = folder.tokenizer.decode(std::vector<std::int32_t>{4});
     folder.change_json("tokenizer_config.json", [&](auto& j) { j["bos_token"] = begin, j["eos_token"] = end; });
-    CHECK((config().begin_token == -1 && config().end_tokens.empty()));  // config.json says null
+    CHECK(config().begin_token == -1);  // config.json says null
+    CHECK(config().end_tokens.empty());
     for (const char* name : {"config.json", "generation_config.json"}) {
         folder.change_json(name, [](auto& j) { j.erase("bos_token_id"), j.erase("eos_token_id"); });
     }
-    CHECK((config().begin_token == 2 && config().has_bos && config().end_tokens == std::vector<std::int32_t>{4}));
+    CHECK(config().begin_token == 2);
+    CHECK(config().has_bos);
+    CHECK(config().end_tokens == std::vector<std::int32_t>{4});
     folder.change_json("tokenizer_config.json", [&](auto& j) {
         j["bos_token"] = begin + end, j["eos_token"] = {{"content", begin}};  // two tokens are none
     });
-    CHECK((config().begin_token == -1 && config().end_tokens == std::vector<std::int32_t>{2}));
+    CHECK(config().begin_token == -1);
+    CHECK(config().end_tokens == std::vector<std::int32_t>{2});
     folder.change_json("config.json", [](auto& j) { j["eos_token_id"] = 3; });
     CHECK(config().end_tokens == std::vector<std::int32_t>{3});
     fs::remove(folder.path("tokenizer_config.json"));
@@ -211,14 +215,16 @@ TEST_CASE("folder: end tokens are those of config.json and generation_config.jso
     CHECK(loaded.model->config.begin_token == -1);
     folder.change_json("config.json", [](auto& j) { j["bos_token_id"] = 6; });
     loaded = models::load_model(folder.path());
-    CHECK((loaded.model->config.begin_token == 6 && loaded.model->config.has_bos));
+    CHECK(loaded.model->config.begin_token == 6);
+    CHECK(loaded.model->config.has_bos);
     models::save_model(copy.path(), *loaded.model, *loaded.tokenizer);
     CHECK(nlohmann::json::parse(formats::read_file(copy.path("config.json")))["bos_token_id"] == 6);
     generate::GenerateOptions none;
     none.max_tokens = 0;
     generate::Sequence sequence(*loaded.model, loaded.tokenizer.get(), none);
     sequence.add("");
-    CHECK((sequence.tokens().size() == 1 && sequence.tokens()[0] == 6));
+    REQUIRE(sequence.tokens().size() == 1);
+    CHECK(sequence.tokens()[0] == 6);
 }
 
 TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {

@@ -176,9 +176,11 @@ TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own
     }
     CHECK(tokenizer->decode(ids[0]) == texts[0]);
     CHECK(tokenizer->marks_before() == std::vector<std::int32_t>{1});
-    CHECK((model->config.begin_token == 1 && model->config.end_tokens == std::vector<std::int32_t>{2}));
+    CHECK(model->config.begin_token == 1);
+    CHECK(model->config.end_tokens == std::vector<std::int32_t>{2});
     CHECK(tokenizer->chat->marks.at("eos_token") == "</s>");
-    CHECK((tokenizer->is_special(281) && !tokenizer->is_special(282)));
+    CHECK(tokenizer->is_special(281));
+    CHECK_FALSE(tokenizer->is_special(282));
     IdArray row({1, ids[0].size()});
     std::copy(ids[0].begin(), ids[0].end(), row.data());
     const ConstArray<float> logits = model->forward(row).value().contiguous();
@@ -254,9 +256,15 @@ TEST_CASE("gguf models: windows of attention are read", "[models]") {
     for (const auto& [given, window] : {std::pair{0u, 0u}, {4u, 4u}, {8u, 0u}})
         CHECK(read("llama", given, 0).window == window);
     const auto gemma = read("gemma3", 4, 0), other = read("gemma3", 9, 3), none = read("gemma3", 0, 0);
-    CHECK((gemma.window == 4 && gemma.global_every == 6 && gemma.rope_theta == 1e4 && gemma.local_rope_theta == 1e4));
-    CHECK((other.window == 9 && other.global_every == 3));
-    CHECK((none.global_every == 1 && none.window_of(0) == 0 && !none.is_local(0)));
+    CHECK(gemma.window == 4);
+    CHECK(gemma.global_every == 6);
+    CHECK(gemma.rope_theta == 1e4);
+    CHECK(gemma.local_rope_theta == 1e4);
+    CHECK(other.window == 9);
+    CHECK(other.global_every == 3);
+    CHECK(none.global_every == 1);
+    CHECK(none.window_of(0) == 0);
+    CHECK_FALSE(none.is_local(0));
 }
 
 TEST_CASE("gguf models: linear scaling of rotary angles is read", "[models]") {

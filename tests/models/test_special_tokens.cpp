@@ -100,7 +100,8 @@ TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]
                         {"unk_token", "<|none|>"},
                         {"add_bos_token", true}};
     const TokenFolder folder(json{{"tokenizer_config.json", names}});
-    CHECK((folder.model.begin_token == 301 && folder.model.end_tokens == Ids{302}));
+    CHECK(folder.model.begin_token == 301);
+    CHECK(folder.model.end_tokens == Ids{302});
     CHECK(folder.tokenizer->end_of_text() == 300);  // the name that is known
     models::save_tokenizer(folder.scratch.path(""), folder.model, *folder.tokenizer);
     const auto saved = [&] { return json::parse(formats::read_file(folder.scratch.path("tokenizer_config.json"))); };
