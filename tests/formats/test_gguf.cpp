@@ -153,7 +153,8 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         const auto& layer = qwen3.model->layers[1];
         check_holds(file.pairs, "general.architecture", "qwen3", "qwen3.attention.key_length", 8,
                     "qwen3.attention.head_count_kv", 2, "qwen3.rope.freq_base", 500);
-        CHECK(file.tensors.at("blk.1.attn_q.weight").values == plain(layer[ParameterName::query].weight));  // not interleaved
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values ==
+              plain(layer[ParameterName::query].weight));  // not interleaved
         CHECK(file.tensors.at("blk.1.attn_q_norm.weight").values == plain(layer[ParameterName::query_norm].weight));
         CHECK(file.tensors.at("blk.1.attn_k_norm.weight").values == plain(layer[ParameterName::key_norm].weight));
     }

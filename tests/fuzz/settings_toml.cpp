@@ -13,9 +13,7 @@ namespace fuzz_settings_toml {
 std::optional<std::string> read(const std::string& text) {
     std::optional<std::string> written;
     refuse_in_a_line<Error>([&] {  // BadInput, or a name that a kind does not have
-        train::TrainOptions options;
-        train::parse_toml(text, "fuzz", options);
-        written = train::to_toml(options);
+        written = train::to_toml(train::parse_toml(text, "fuzz").options);
     });
     return written;
 }
