@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "data/permutation.h"
 #include "engine/base/check.h"
@@ -36,88 +37,72 @@ namespace {
 // `shuffle` takes the next one.
 constexpr std::uint64_t first_stream = 0x73616D706Cull << 24;
 
-class RandomSampler : public WindowSampler {
+class WindowSampler final : public Sampler {
   public:
-    RandomSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
-        : WindowSampler(tokens, batch, length), key_{seed, first_stream} {}
-
-  protected:
-    std::size_t window_start(std::uint64_t row) const override {
-        return random_below(key_, row, tokens_.size() - length_);
+    WindowSampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
+                  const Tokenizer* tokenizer)
+        : kind_(kind),
+          tokens_(tokens),
+          batch_(batch),
+          length_(length),
+          windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length),
+          seed_(seed) {
+        check<BadInput>(windows_ > 0,
+                        "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
+                        tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
+        if (kind != SamplerKind::paragraphs) return;
+        check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
+        paragraphs_.emplace(*tokenizer);
     }
 
-  private:
-    const RandomKey key_;
-};
-
-class ShuffleSampler final : public WindowSampler {
-  public:
-    ShuffleSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
-        : WindowSampler(tokens, batch, length), seed_(seed), in_epoch_(windows_ > 1 ? windows_ - 1 : 1) {}
-
-  private:
-    std::size_t window_start(std::uint64_t row) const override {
-        const std::uint64_t epoch = row / in_epoch_;
-        const RandomKey order{seed_, first_stream + 1 + 2 * epoch}, offset{seed_, order.stream + 1};
-        const std::uint64_t starts = tokens_.size() - in_epoch_ * length_;
-        return permute(order, row % in_epoch_, in_epoch_) * length_ + random_below(offset, 0, starts);
-    }
-
-    const std::uint64_t seed_, in_epoch_;  // in_epoch_: windows; one less than fit, so that the text is cut anywhere
-};
-
-class SequentialSampler final : public WindowSampler {
-  public:
-    SequentialSampler(TokenView tokens, std::size_t batch, std::size_t length) : WindowSampler(tokens, batch, length) {}
-
-  private:
-    std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
-};
-
-class ParagraphSampler final : public RandomSampler {
-  public:
-    ParagraphSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
-                     const Tokenizer& tokenizer)
-        : RandomSampler(tokens, batch, length, seed), paragraphs_(tokenizer) {}
-
-  private:
-    std::size_t window_start(std::uint64_t row) const override {
-        const std::size_t any = RandomSampler::window_start(row);
-        for (std::size_t start = any; any - start < length_; --start) {  // ends at 0, which begins one
-            if (paragraphs_.begins(tokens_, start)) return start;
+    void fill(std::uint64_t step, Batch& out) const override {
+        const Shape shape{batch_, length_};
+        if (out.begins.defined() || out.inputs.shape() != shape) out = {IdArray(shape), IdArray(shape)};
+        for (std::size_t b = 0; b < batch_; ++b) {
+            const TokenView window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
+            window.first(length_).copy_to(out.inputs.data() + b * length_);
+            window.subspan(1).copy_to(out.targets.data() + b * length_);
         }
+    }
+
+    std::size_t targets(std::uint64_t) const override { return batch_ * length_; }
+
+  private:
+    // In [0, N - T); row = step * batch + b.
+    std::size_t window_start(std::uint64_t row) const {
+        if (kind_ == SamplerKind::sequential) return row % windows_ * length_;
+        if (kind_ == SamplerKind::shuffle) return shuffled_start(row);
+        const std::size_t any = random_below({seed_, first_stream}, row, tokens_.size() - length_);
+        return paragraphs_ ? paragraph_start(any) : any;
+    }
+
+    std::size_t shuffled_start(std::uint64_t row) const {
+        const std::uint64_t in_epoch = std::max<std::uint64_t>(windows_ - 1, 1), epoch = row / in_epoch;
+        const RandomKey order{seed_, first_stream + 1 + 2 * epoch}, offset{seed_, order.stream + 1};
+        const std::uint64_t starts = tokens_.size() - in_epoch * length_;
+        return permute(order, row % in_epoch, in_epoch) * length_ + random_below(offset, 0, starts);
+    }
+
+    std::size_t paragraph_start(std::size_t any) const {
+        for (std::size_t start = any; any - start < length_; --start)  // ends at 0, which begins one
+            if (paragraphs_->begins(tokens_, start)) return start;
         return any;
     }
 
-    const Paragraphs paragraphs_;
+    const SamplerKind kind_;
+    const TokenView tokens_;            // N
+    const std::size_t batch_, length_;  // B, T
+    const std::uint64_t windows_;       // non-overlapping ones: floor((N - 1) / T)
+    const std::uint64_t seed_;
+    std::optional<Paragraphs> paragraphs_;
 };
 
 }  // namespace
 
-WindowSampler::WindowSampler(TokenView tokens, std::size_t batch, std::size_t length)
-    : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
-    check<BadInput>(windows_ > 0, "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
-                    tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
-}
-
-void WindowSampler::fill(std::uint64_t step, Batch& out) const {
-    const Shape shape{batch_, length_};
-    if (out.begins.defined() || out.inputs.shape() != shape) out = {IdArray(shape), IdArray(shape)};
-    for (std::size_t b = 0; b < batch_; ++b) {
-        const TokenView window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
-        window.first(length_).copy_to(out.inputs.data() + b * length_);
-        window.subspan(1).copy_to(out.targets.data() + b * length_);
-    }
-}
-
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
                                       std::uint64_t seed, const Tokenizer* tokenizer) {
     check(batch > 0 && length > 0, "sampler: batch and length must be positive, got {} and {}", batch, length);
-    if (kind == SamplerKind::random) return std::make_unique<RandomSampler>(tokens, batch, length, seed);
-    if (kind == SamplerKind::shuffle) return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);
-    if (kind == SamplerKind::sequential) return std::make_unique<SequentialSampler>(tokens, batch, length);
-    check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
-    return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
+    return std::make_unique<WindowSampler>(kind, tokens, batch, length, seed, tokenizer);
 }
 
 Split split_tokens(TokenView tokens, double val_fraction) {

@@ -20,7 +20,6 @@ namespace inkling::data {
 // Finds paragraph starts in a sequence of ids: its start, after a blank line, and after an end-of-text token.
 //   const Paragraphs paragraphs(tokenizer);
 //   paragraphs.begins(ids, i)   // whether ids[i] starts a paragraph
-
 class Paragraphs {
   public:
     explicit Paragraphs(const Tokenizer& tokenizer);
@@ -71,37 +70,18 @@ class Sampler {
     virtual std::size_t targets(std::uint64_t step) const = 0;
 };
 
-// Rows are windows of a text.
-class WindowSampler : public Sampler {
-  public:
-    void fill(std::uint64_t step, Batch& out) const override;
-    std::size_t targets(std::uint64_t) const override { return batch_ * length_; }
-
-  protected:
-    // Tokens are not copied and must outlive the sampler. Throws BadInput for fewer than length + 1.
-    WindowSampler(TokenView tokens, std::size_t batch, std::size_t length);
-
-    // The start of a row's window, in [0, N - T); row = step * batch + b.
-    virtual std::size_t window_start(std::uint64_t row) const = 0;
-
-    const TokenView tokens_;            // N
-    const std::size_t batch_, length_;  // B, T
-    const std::uint64_t windows_;       // non-overlapping ones: floor((N - 1) / T)
-};
-
-// Only `paragraphs` needs the tokenizer. Throws Error for a zero size, BadInput for fewer than length + 1 tokens.
+// A sampler of windows of a text. Tokens are not copied and must outlive it. Only `paragraphs` needs the tokenizer.
+// Throws Error for a zero size, BadInput for fewer than length + 1 tokens.
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
                                       std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
-
-// The last part of a text is kept for validation, as nanoGPT does:
-//   const auto [train, val] = split_tokens(tokens, 0.1);
 
 // Views of the split tokens, which must outlive them.
 struct Split {
     TokenView train, val;
 };
 
-// The first floor(n (1 - val_fraction)) tokens are for training. Throws Error unless 0 <= val_fraction < 1.
+// The first floor(n (1 - val_fraction)) tokens are for training, the rest for validation, as in nanoGPT. Throws Error
+// unless 0 <= val_fraction < 1.
 Split split_tokens(TokenView tokens, double val_fraction);
 
 }  // namespace inkling::data
