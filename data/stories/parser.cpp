@@ -1,7 +1,6 @@
 // The exact probability of a story: walks the grammar as the generator does, but along every choice that agrees with
 // the text.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "data/stories/grammar.h"
@@ -95,10 +94,6 @@ class Parser {
 
 StoryDerivations parse_story(const StoryGrammar& grammar, std::string_view story) {
     return Parser(grammar, story).parse();
-}
-
-double story_log_probability(std::string_view story) {
-    return std::log(parse_story(story_grammar(), story).probability);
 }
 
 bool is_story(std::string_view story) { return parse_story(story_grammar(), story).derivations > 0; }

@@ -90,17 +90,4 @@ std::string generate_stories(std::uint64_t seed, std::size_t bytes) {
     return text;
 }
 
-std::vector<std::string> split_stories(std::string_view text) {
-    std::vector<std::string> stories;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find("\n\n"), text.size());
-        std::string_view story = text.substr(0, end);
-        text.remove_prefix(std::min(end + 2, text.size()));
-        while (story.starts_with('\n')) story.remove_prefix(1);
-        while (story.ends_with('\n')) story.remove_suffix(1);
-        if (!story.empty()) stories.emplace_back(story);
-    }
-    return stories;
-}
-
 }  // namespace inkling::data

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace inkling::data {
 
@@ -27,12 +26,7 @@ StoryQuestion story_question(std::uint64_t seed, std::uint64_t index);
 // Stories 0, 1, 2, ... of a seed, each followed by "\n\n", up to the first that makes the text at least `bytes` long.
 std::string generate_stories(std::uint64_t seed, std::size_t bytes);
 
-// The texts between blank lines, without empty ones.
-std::vector<std::string> split_stories(std::string_view text);
-
-// Log of the probability that the grammar writes exactly this story, in nats; -infinity if it can not.
-double story_log_probability(std::string_view story);
-
+// Whether the grammar can write exactly this story.
 bool is_story(std::string_view story);
 
 // Entropy of the grammar, exact: the expectation of -log p(story), and that over the expected length of a story with

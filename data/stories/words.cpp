@@ -37,7 +37,6 @@ std::vector<VariableText> story_variables() {
         {{"spot"},
          {{"behind a big stone"}, {"in the tall grass"}, {"near the old gate"}, {"on a tree stump"}, {"under a leaf"}}},
         {{"food"}, {{"a bowl of berries"}, {"a jar of honey"}, {"a slice of pie"}, {"three ripe pears"}}},
-
     };
 }
 

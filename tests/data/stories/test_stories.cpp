@@ -24,26 +24,20 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(at, from.size(), to);
 }
 
-constexpr auto story =
-    "By the mill lived a young bear named Rosa. Rosa loved her blue drum. But one evening the blue drum was "
-    "gone. "
-    "\"I lost my blue drum,\" Rosa told a gentle deer. The gentle deer looked on a tree stump, and there was the drum! "
+const std::string story =
+    "By the mill lived a young bear named Rosa. Rosa loved her blue drum. But one evening the blue drum was gone. \"I "
+    "lost my blue drum,\" Rosa told a gentle deer. The gentle deer looked on a tree stump, and there was the drum! "
     "Rosa "
-    "thanked "
-    "the gentle deer. That night Rosa slept very well.";
+    "thanked the gentle deer. That night Rosa slept very well.";
 
 }  // namespace
 
-TEST_CASE("stories: a seed always writes the same text, whose stories are split at blank lines", "[data][stories]") {
+TEST_CASE("stories: a seed always writes the same text", "[data][stories]") {
     const std::string text = generate_stories(1337, 10'000);
     CHECK(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782);
     CHECK(generate_stories(1337, 20'000).starts_with(text));
     CHECK(generate_stories(1338, 10'000) != text);
     CHECK(text.starts_with(generate_story(1337, 0) + "\n\n" + generate_story(1337, 1) + "\n\n"));
-    CHECK(split_stories("a b.\n\nc\nd\n\n\n\ne\n") == std::vector<std::string>{"a b.", "c\nd", "e"});
-    CHECK(split_stories("").empty());  // split at blank lines
-    CHECK(split_stories("\n\n\n").empty());
-    CHECK(split_stories("one") == std::vector<std::string>{"one"});
 }
 
 TEST_CASE("stories: sizes, letters and shape of the text", "[data][stories]") {
@@ -53,28 +47,22 @@ TEST_CASE("stories: sizes, letters and shape of the text", "[data][stories]") {
     CHECK(text.ends_with(".\n\n"));
     CHECK(generate_stories(1, 0).empty());
     CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 127); }));
-    CHECK(text.find("  ") == std::string::npos);
-    CHECK(text.find(" \n") == std::string::npos);
-    CHECK(text.find("\n\n\n") == std::string::npos);
+    for (const char* none : {"  ", " \n", "\n\n\n"}) CHECK(text.find(none) == std::string::npos);
     CHECK(std::set<char>(text.begin(), text.end()).size() < 64);
-    const auto stories = split_stories(text);
-    CHECK(stories.size() > 1000);
-    CHECK(std::set<std::string>(stories.begin(), stories.end()).size() == stories.size());
-    for (const std::string& s : stories) {
-        CHECK(s.size() > 100);
-        CHECK(s.size() < 450);
-        CHECK(s.find('\n') == std::string::npos);
+    std::set<std::string> stories;
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        const auto [s, fresh] = stories.insert(generate_story(1, i));
+        CHECK(fresh);
+        CHECK(s->size() > 100);
+        CHECK(s->size() < 450);
+        CHECK(s->find('\n') == std::string::npos);
     }
 }
 
 TEST_CASE("stories: a generated story parses in exactly one way", "[data][stories]") {
-    std::size_t accepted = 0, once = 0;
-    for (std::uint64_t i = 0; i < 2000; ++i) {
-        const std::string s = generate_story(7, i);
-        accepted += is_story(s);
-        once += parse_story(story_grammar(), s).derivations == 1;
-    }
-    CHECK(accepted == 2000);
+    std::size_t once = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i)
+        once += parse_story(story_grammar(), generate_story(7, i)).derivations == 1;
     CHECK(once == 2000);
 }
 
@@ -83,7 +71,8 @@ TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "
     double nats = 0, nats2 = 0, chars = 0, chars2 = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
         const std::string s = generate_story(11, i);
-        const double surprise = -story_log_probability(s), size = static_cast<double>(s.size() + 2);
+        const double surprise = -std::log(parse_story(story_grammar(), s).probability),
+                     size = static_cast<double>(s.size() + 2);
         nats += surprise;
         nats2 += surprise * surprise;
         chars += size;
@@ -96,8 +85,6 @@ TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "
     CHECK(std::abs(nats / n - e.nats_per_story) < 4 * standard_error(nats, nats2));
     CHECK(std::abs(chars / n - e.mean_chars) < 4 * standard_error(chars, chars2));
     CHECK(standard_error(nats, nats2) < 0.002 * e.nats_per_story);
-    CHECK(e.nats_per_char == Approx(e.nats_per_story / e.mean_chars));
-    CHECK(e.bits_per_char == Approx(e.nats_per_char / std::log(2.0)));
 }
 
 TEST_CASE("stories: the figures that the documentation names", "[data][stories]") {
@@ -109,9 +96,7 @@ TEST_CASE("stories: the figures that the documentation names", "[data][stories]"
 
 TEST_CASE("stories: a consistent one is accepted, an inconsistent one rejected", "[data][stories]") {
     CHECK(is_story(story));
-    CHECK(story_log_probability(story) < -10);
-    CHECK(std::isfinite(story_log_probability(story)));
-    const std::string s = story;  // an inconsistent story is rejected
+    const std::string& s = story;
     const std::string inconsistent[] = {replaced(s, "loved her", "loved his"),
                                         replaced(s, "the drum!", "the kite!"),
                                         replaced(s, "the blue drum", "the red drum"),
@@ -134,17 +119,7 @@ TEST_CASE("stories: a consistent one is accepted, an inconsistent one rejected",
                                         "",
                                         s + "\n\n" + s};
     for (const std::string& wrong : inconsistent) {
+        INFO(wrong);
         CHECK_FALSE(is_story(wrong));
-        CHECK(story_log_probability(wrong) == -INFINITY);
     }
-}
-
-TEST_CASE("stories: a change of one letter is nearly always noticed", "[data][stories]") {
-    std::size_t accepted = 0;
-    for (std::uint64_t i = 0; i < 500; ++i) {
-        std::string s = generate_story(13, i);
-        s[(i * 7919) % s.size()] = '#';
-        accepted += is_story(s);
-    }
-    CHECK(accepted == 0);
 }
