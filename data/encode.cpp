@@ -9,8 +9,9 @@
 namespace inkling::data {
 namespace {
 
-UnknownCharacters::Tally tally_of(const Tokenizer& tokenizer) {
-    return tokenizer.unknown ? tokenizer.unknown->tally() : UnknownCharacters::Tally();
+// The bytes by which unknown characters have changed the text so far.
+std::ptrdiff_t growth_of(const Tokenizer& tokenizer) {
+    return tokenizer.unknown ? tokenizer.unknown->tally().growth : 0;
 }
 
 // The ids of an example, each marked as learned or not.
@@ -55,7 +56,7 @@ std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, b
     const std::vector<std::string_view>& documents = corpus.documents;
     const std::size_t all = corpus.bytes();
     std::size_t done = 0, reported = 0, added = 0;
-    const UnknownCharacters::Tally tally_before = tally_of(tokenizer);
+    const std::ptrdiff_t growth_before = growth_of(tokenizer);
     using Ids = std::vector<std::int32_t>;
     const Ids before = marks ? tokenizer.marks_before() : Ids(), after = marks ? tokenizer.marks_after() : Ids();
     const auto end = tokenizer.end_of_text();
@@ -79,8 +80,7 @@ std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, b
             ++added;
         }
     }
-    const UnknownCharacters::Tally tally = tally_of(tokenizer);
-    return done + added + (tally.bytes_more - tally_before.bytes_more) - (tally.bytes_less - tally_before.bytes_less);
+    return done + added + static_cast<std::size_t>(growth_of(tokenizer) - growth_before);
 }
 
 EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const ChatTemplate* chat,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_shown = 5;
 
-std::size_t utf8_size(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
+std::ptrdiff_t utf8_size(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
 
 }  // namespace
 
@@ -27,9 +27,7 @@ std::string quoted_character(char32_t c) {
 void UnknownCharacters::add(char32_t character, char32_t replacement) {
     const std::scoped_lock lock(mutex_);
     ++tally_.characters;
-    const std::size_t before = utf8_size(character), after = utf8_size(replacement);
-    tally_.bytes_more += after > before ? after - before : 0;
-    tally_.bytes_less += before > after ? before - after : 0;
+    tally_.growth += utf8_size(replacement) - utf8_size(character);
     replacement_ = replacement;
     if (first_.size() <= max_shown && std::find(first_.begin(), first_.end(), character) == first_.end())
         first_.push_back(character);

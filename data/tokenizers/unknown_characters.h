@@ -20,7 +20,7 @@ class UnknownCharacters {
 
     struct Tally {
         std::size_t characters = 0;
-        std::size_t bytes_more = 0, bytes_less = 0;  // growth and shrinkage of the text
+        std::ptrdiff_t growth = 0;  // of the text, in bytes; negative if it shrinks
     };
     Tally tally() const;
     std::string note() const;  // "" without replacements

@@ -72,7 +72,7 @@ TEST_CASE("char tokenizer: unknown characters are replaced and counted where tha
     tokenizer.unknown = std::make_shared<UnknownCharacters>();
     tokenizer.encode("a\xE6\xBC\xA2");
     CHECK(tokenizer.unknown->tally().characters == 1);
-    CHECK(tokenizer.unknown->tally().bytes_less == 2);
+    CHECK(tokenizer.unknown->tally().growth == -2);
     CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), contains("byte 1 is 0xFF"));
 }
 
