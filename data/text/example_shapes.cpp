@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "data/text/examples.h"
-#include "data/text/learn_marks.h"
+#include "data/text/loss_mask.h"
 #include "data/text/records.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
@@ -42,7 +42,7 @@ std::string text_at(const json& object, const char* key) {
     for (const json& part : *found) {
         const json type = part.value("type", json());
         check<BadInput>(type == "text", "a part of \"{}\" has the type {}: \"text\" alone is read", key, quote(type));
-        refuse_marks(part);
+        refuse_loss_masks(part);
         text += text_at(part, "text");
     }
     return text;
@@ -68,11 +68,11 @@ ChatMessage read_message(const json& message) {
     const auto role =
         std::find_if(std::begin(kRoles), std::end(kRoles), [&](const auto& known) { return name == known.first; });
     check<BadInput>(role != std::end(kRoles), "the role must be system, user or assistant, got {}", quote(name));
-    const std::optional<bool> mark = learn_mark(message);
+    const std::optional<bool> learned = loss_mask(message);
     const bool answer = std::string("assistant") == role->second;
-    check<BadInput>(answer || !mark.value_or(false),
+    check<BadInput>(answer || !learned.value_or(false),
                     "it is marked to be learned, and answers alone are: --loss-on all learns all");
-    return {role->second, text_at(message, share ? "value" : "content"), nullptr, mark.value_or(true)};
+    return {role->second, text_at(message, share ? "value" : "content"), nullptr, learned.value_or(true)};
 }
 
 bool is_marked(const std::vector<ChatMessage>& messages) {
@@ -183,7 +183,7 @@ Example parse_example(const json& line) {
                     "\"completion\", and \"text\" is there: its fields are {}: {}",
                     listed(keys_of(line)), looks_like(line));
     const std::string_view name = shape;
-    refuse_marks(line, name != "text");
+    refuse_loss_masks(line, name != "text");
     if (name == "text") return {ExampleShape::text, {{"text", text_at(line, "text")}}};
     if (name == "prompt") return completion(line);
     if (name == "instruction") return instruction(line);

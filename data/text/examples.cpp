@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/text/records.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
 
@@ -16,19 +17,6 @@ namespace {
 constexpr int kDepth = 32;  // of JSON
 
 json parse_line(std::string_view line) { return formats::parse_json(line, "it", kDepth); }
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
-
-// take(line, number), until it returns false.
-template <class Take>
-void each_line(std::string_view lines, const Take& take) {
-    for (std::size_t at = 0, number = 1; at < lines.size(); ++number) {
-        const std::size_t end = std::min(lines.find('\n', at), lines.size());
-        const std::string_view line = lines.substr(at, end - at);
-        if (!is_blank(line) && !take(line, number)) return;
-        at = end + 1;
-    }
-}
 
 // Returns read(), or false if it throws BadInput.
 template <class Read>

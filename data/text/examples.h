@@ -6,7 +6,7 @@
 //   {"text": "Once upon a time there was a mouse."}
 //   const ExampleLines d = read_examples(text, {.skip_bad_lines = true});
 // A line with the keys of several shapes has the first of them in this order. Other keys are ignored, except those that
-// change what is learned (data/text/learn_marks.h), which are read or refused by name.
+// change what is learned (data/text/loss_mask.h), which are read or refused by name.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,9 +1,11 @@
-// Walks a folder for files that may be text, for read_corpus.
-//   walk("books", [&](const fs::path& path, const std::string& name) { return is_own_folder(path); });
+// Finds files that may be text, for read_corpus: below a folder, or by shell patterns, where * matches any characters,
+// ? one, [a-z] one of these.
+//   find_files("books", {"*.log"}).files
+//   matching_paths("books/*.txt")                      // existing paths, sorted
+//   is_excluded("src/third/a.js", {"*.min.js", "third"})
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,23 +16,17 @@ namespace inkling::data {
 // opened.
 bool looks_binary(const std::filesystem::path& file);
 
-// Whether the name tells that it holds no user's text.
-bool is_tool_folder(const std::string& name);
-
-bool is_run(const std::filesystem::path& folder);  // a folder of an Inkling run
-
-bool is_own_folder(const std::filesystem::path& path);  // not a link to one
-
-// Calls enters(path, name) for every entry of a folder, and recurses where it returns true.
-void walk(const std::filesystem::path& folder,
-          const std::function<bool(const std::filesystem::path& path, const std::string& name)>& enters);
-
-// Stops counting at a large number.
-std::size_t count_files(const std::filesystem::path& folder);
-
-// Shell patterns for files: * matches any characters, ? one, [a-z] one of these.
-//   matching_paths("books/*.txt")                      // existing paths, sorted
-//   is_excluded("src/third/a.js", {"*.min.js", "third"})
+// The regular files below a folder, in the order of their paths, except hidden and excluded ones, those of tools, and
+// runs of Inkling. Throws BadInput for a folder that cannot be listed.
+struct FoundFiles {
+    struct Skipped {
+        std::string reason, path;
+        std::size_t files;
+    };
+    std::vector<std::filesystem::path> files;
+    std::vector<Skipped> skipped;
+};
+FoundFiles find_files(const std::string& folder, const std::vector<std::string>& exclude);
 
 bool is_pattern(std::string_view path);
 

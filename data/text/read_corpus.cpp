@@ -92,35 +92,10 @@ class Reader {
                         "{}: the folder has no UTF-8 text file{}: name a folder with text", folder, skipped_list());
     }
 
-    // Regular files below a folder, in the order of their paths.
     void add_files_of(const std::string& folder) {
-        std::vector<fs::path> files;
-        const auto enters = [&](const fs::path& path, const std::string& name) {
-            const bool directory = is_own_folder(path);
-            const std::string_view below =
-                std::string_view(path.native()).substr(folder.size() + !folder.ends_with('/'));
-            std::string reason;
-            if (is_excluded(below, options_.exclude))
-                reason = "excluded";
-            else if (directory ? is_tool_folder(name) : name.starts_with('.'))
-                reason = directory ? "in " + name : "hidden";
-            else if (directory && is_run(path))
-                reason = "in runs of Inkling";
-            if (!reason.empty()) {
-                skip(reason, path.string(), directory ? count_files(path) : 1);
-                return false;
-            }
-            std::error_code gone;  // e.g. a symbolic link to nothing: not a regular file
-            if (!directory && fs::is_regular_file(path, gone)) files.push_back(path);
-            return directory;
-        };
-        try {
-            walk(folder, enters);
-        } catch (const Error& e) {
-            throw BadInput(e.what());
-        }
-        std::sort(files.begin(), files.end());
-        for (const fs::path& file : files) add_found(file.string());
+        const FoundFiles found = find_files(folder, options_.exclude);
+        for (const auto& [reason, path, files] : found.skipped) skip(reason, path, files);
+        for (const fs::path& file : found.files) add_found(file.string());
     }
 
     // Skips files that are not text.
@@ -204,17 +179,17 @@ class Reader {
 
     // Replaces invalid UTF-8, the first at `at`, by U+FFFD.
     Text replaced(std::string_view text, std::size_t at) {
-        GrowingText mended;
+        GrowingText valid;
         while (at != std::string_view::npos) {
             const std::size_t size = formats::invalid_utf8_size(text, at);
-            mended.append(text.substr(0, at));
-            mended.append("\xEF\xBF\xBD");
+            valid.append(text.substr(0, at));
+            valid.append("\xEF\xBF\xBD");
             corpus.replaced += size;
             text.remove_prefix(at + size);
             at = formats::find_invalid_utf8(text);
         }
-        mended.append(text);
-        return mended.take();
+        valid.append(text);
+        return valid.take();
     }
 
     void add_records(RecordKind kind, std::string_view table, const std::string& field, const std::string& source) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "data/text/learn_marks.h"
+#include "data/text/loss_mask.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
 #include "formats/ascii.h"
@@ -35,18 +35,15 @@ std::string field_of(std::string_view text, const std::string& field, const std:
                     formats::quote(*found));
     std::string record = found->is_null() ? "" : std::move(found->get_ref<std::string&>());
     object.erase(found);  // it is text, whatever its name
-    formats::named(place, [&] { refuse_marks(object, false); });
+    formats::named(place, [&] { refuse_loss_masks(object, false); });
     return record;
 }
 
 void read_json_lines(std::string_view table, const std::string& field, const TakeRecord& take) {
-    for (std::size_t at = 0, line = 1; at < table.size(); ++line) {
-        const std::size_t end = std::min(table.find('\n', at), table.size());
-        const std::string_view text = table.substr(at, end - at);
-        at = end + 1;
-        if (text.find_first_not_of(" \t\r") != std::string_view::npos)
-            take(field_of(text, field, fmt::format("line {}", line)));
-    }
+    each_line(table, [&](std::string_view text, std::size_t number) {
+        take(field_of(text, field, fmt::format("line {}", number)));
+        return true;
+    });
 }
 
 class Csv {
@@ -56,13 +53,13 @@ class Csv {
     bool at_end() const { return at_ == table_.size(); }
     std::size_t line() const { return line_; }
 
-    // The next field of the record; only a field that is `wanted` is kept. True when the record goes on behind it.
-    bool read_field(bool wanted, std::string& field) {
+    // The next field of the record; `kept`: whether to keep it. True when the record goes on behind it.
+    bool read_field(bool kept, std::string& field) {
         field.clear();
         if (at_ < table_.size() && table_[at_] == '"')
-            read_quoted(wanted, field);
+            read_quoted(kept, field);
         else
-            read_plain(wanted, field);
+            read_plain(kept, field);
         if (at_ == table_.size()) return false;
         const char end = table_[at_];
         if (end == '\r' && table_.substr(at_).starts_with("\r\n")) ++at_;
@@ -81,14 +78,14 @@ class Csv {
     }
 
   private:
-    void read_plain(bool wanted, std::string& field) {
+    void read_plain(bool kept, std::string& field) {
         std::size_t end = std::min(table_.find_first_of(",\n", at_), table_.size());
         if (end < table_.size() && table_[end] == '\n' && end > at_ && table_[end - 1] == '\r') --end;
-        if (wanted) field.assign(table_.substr(at_, end - at_));
+        if (kept) field.assign(table_.substr(at_, end - at_));
         at_ = end;
     }
 
-    void read_quoted(bool wanted, std::string& field) {
+    void read_quoted(bool kept, std::string& field) {
         const std::size_t begin = line_;
         for (++at_;; at_ += 2) {  // past two quotes, which stand for one
             const std::size_t quote = table_.find('"', at_);
@@ -96,10 +93,10 @@ class Csv {
                             begin);
             const std::string_view part = table_.substr(at_, quote - at_);
             line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
-            if (wanted) field += part;
+            if (kept) field += part;
             at_ = quote;
             if (!table_.substr(at_).starts_with("\"\"")) break;
-            if (wanted) field += '"';
+            if (kept) field += '"';
         }
         ++at_;
         const std::string_view rest = table_.substr(at_);

@@ -2,6 +2,7 @@
 //   read_records(RecordKind::json_lines, file.bytes, "text", [&](std::string_view record) { ... });
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,17 @@ enum class RecordKind { none, json_lines, csv, json };
 
 // By the file name: .jsonl and .ndjson, .csv, .json, each also with .gz or .zst.
 RecordKind record_kind(std::string_view path);
+
+// Calls take(line, number) for each line that is not blank, from 1, until it returns false.
+template <class Take>
+void each_line(std::string_view lines, const Take& take) {
+    for (std::size_t at = 0, number = 1; at < lines.size(); ++number) {
+        const std::size_t end = std::min(lines.find('\n', at), lines.size());
+        const std::string_view line = lines.substr(at, end - at);
+        at = end + 1;
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos && !take(line, number)) return;
+    }
+}
 
 using TakeRecord = std::function<void(std::string_view text)>;
 

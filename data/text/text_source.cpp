@@ -56,6 +56,13 @@ namespace {
 
 constexpr std::size_t large_text = 64 << 20;  // bytes
 
+bool is_stream(const std::string& path) {
+    std::error_code unknown;  // reading says what is wrong with a file that cannot be looked at
+    return path == "-" || fs::is_fifo(path, unknown);
+}
+
+std::string name_of_source(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 Text keep_mapped(formats::MappedFile file) {
     const auto owner = std::make_shared<const formats::MappedFile>(std::move(file));
     return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
@@ -121,17 +128,30 @@ Text keep_text(std::string text) {
     return {*owner, owner};
 }
 
+ReadSome open_stream(const std::string& path) {
+    const int fd =
+        path == "-" ? 0 : formats::retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
+    const auto require = [name = name_of_source(path)](bool good) {
+        check<BadInput>(good, "cannot read {}: {}", name, formats::reason(errno));
+    };
+    require(fd >= 0);
+    const std::shared_ptr<void> closed_last(nullptr, [fd](void*) {
+        if (fd != 0) ::close(fd);
+    });
+    return [fd, require, closed_last](char* to, std::size_t max_size) {
+        const ssize_t got = formats::retry([&] { return ::read(fd, to, max_size); });
+        require(got >= 0);
+        return static_cast<std::size_t>(got);
+    };
+}
+
 Text open_text(const std::string& path) {
-    std::error_code unknown;  // reading says what is wrong with a file that cannot be looked at
-    const bool stream = path == "-" || fs::is_fifo(path, unknown);
-    if (stream) {
-        InputStream in = path == "-" ? InputStream() : InputStream(path);
-        return read_stream([&](char* to, std::size_t max_size) { return in.read(to, max_size); });
-    }
+    if (is_stream(path)) return read_stream(open_stream(path));
     if (formats::has_hole(path))
         throw NoText(fmt::format("cannot read {}: it has holes, which read as NUL bytes: name a text file", path),
                      "binary");
     // A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied.
+    std::error_code unknown;
     const std::uintmax_t size = fs::file_size(path, unknown);
     return !unknown && size >= large_text ? keep_mapped(formats::MappedFile(path))
                                           : keep_text(formats::read_file(path));
@@ -178,23 +198,15 @@ Text read_unpacked(const ReadSome& read, const std::string& name) {
 }
 
 Text open_unpacked(const std::string& path) {
-    std::error_code unknown;
-    const bool stream = path == "-" || fs::is_fifo(path, unknown);
-    const std::string name = path == "-" ? "standard input" : path;
-    if (!stream) {
-        Text text = open_text(path);  // of what is compressed, the system reads no more than is used
-        const bool packed = formats::compression_of(text.bytes.substr(0, 4)) != formats::Compression::none;
-        if (!packed) return text;
-        return read_unpacked(
-            [left = text.bytes](char* to, std::size_t max_size) mutable {
-                const std::size_t n = left.copy(to, max_size);
-                left.remove_prefix(n);
-                return n;
-            },
-            name);
-    }
-    InputStream in = path == "-" ? InputStream() : InputStream(path);
-    return read_unpacked([&](char* to, std::size_t max_size) { return in.read(to, max_size); }, name);
+    if (is_stream(path)) return read_unpacked(open_stream(path), name_of_source(path));
+    Text text = open_text(path);  // of what is compressed, the system reads no more than is used
+    if (formats::compression_of(text.bytes.substr(0, 4)) == formats::Compression::none) return text;
+    const auto read = [left = text.bytes](char* to, std::size_t max_size) mutable {
+        const std::size_t n = left.copy(to, max_size);
+        left.remove_prefix(n);
+        return n;
+    };
+    return read_unpacked(read, path);
 }
 
 TextScan scan_text(std::string_view text, const std::string& name) {
@@ -217,25 +229,10 @@ TextScan scan_text(std::string_view text, const std::string& name) {
     return found;
 }
 
-InputStream::InputStream(const fs::path& path) : name_(path.string()) {
-    fd_ = formats::retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
-    check<BadInput>(fd_ >= 0, "cannot read {}: {}", name_, formats::reason(errno));
-}
-
-InputStream::~InputStream() {
-    if (fd_ != 0) ::close(fd_);
-}
-
-std::size_t InputStream::read(char* to, std::size_t max_size) {
-    const ssize_t got = formats::retry([&] { return ::read(fd_, to, max_size); });
-    check<BadInput>(got >= 0, "cannot read {}: {}", name_, formats::reason(errno));
-    return static_cast<std::size_t>(got);
-}
-
 std::string read_standard_input(formats::FileKind kind) {
-    InputStream in;
+    const ReadSome read = open_stream("-");
     std::string content, block(1 << 20, '\0');
-    while (const std::size_t got = in.read(block.data(), block.size())) {
+    while (const std::size_t got = read(block.data(), block.size())) {
         check<BadInput>(content.size() + got <= formats::size_limit(kind),
                         "standard input: it has more than {} MB, the limit for {}", formats::size_limit(kind) >> 20,
                         formats::kind_name(kind));

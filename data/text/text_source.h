@@ -28,11 +28,14 @@ struct Text {
 // Throws BadInput, naming the path: missing, unreadable, a device, a file with holes (which no text has).
 Text open_text(const std::string& path);
 
+// A stream, read as its bytes arrive; interrupted system calls are repeated. "-": standard input. Waits until a FIFO
+// has a writer. Throws BadInput, naming the stream.
 using formats::ReadSome;
+ReadSome open_stream(const std::string& path);
 Text read_stream(const ReadSome& read);
 
-// The same, decompressed where gzip or zstd compressed it. Throws NoText for what is damaged, and for a NUL byte, as
-// early as one comes, in a stream. `name`: for messages.
+// open_text and read_stream, decompressed where gzip or zstd compressed it. Throws NoText for what is damaged, and for
+// a NUL byte, as early as one comes, in a stream. `name`: for messages.
 struct NoText : BadInput {
     NoText(const std::string& message, std::string k) : BadInput(message), kind(std::move(k)) {}
     std::string kind;  // "binary", "damaged", "not UTF-8", "empty"
@@ -65,23 +68,6 @@ class GrowingText {
     std::string small_;                          // all of a small text, the end of a large one
     std::unique_ptr<class NamelessFile> large_;  // null while the text is small
     std::size_t size_ = 0;
-};
-
-// A stream, or a file, read as its bytes arrive; interrupted system calls are repeated. Throws BadInput, naming the
-// stream.
-class InputStream {
-  public:
-    InputStream() = default;                                  // standard input
-    explicit InputStream(const std::filesystem::path& path);  // waits until a FIFO has a writer
-    ~InputStream();
-    InputStream(const InputStream&) = delete;
-    InputStream& operator=(const InputStream&) = delete;
-
-    std::size_t read(char* to, std::size_t max_size);
-
-  private:
-    std::string name_ = "standard input";
-    int fd_ = 0;
 };
 
 // The whole of standard input, up to the size that a file of this kind may have.

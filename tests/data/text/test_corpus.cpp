@@ -293,10 +293,10 @@ TEST_CASE("corpus: bytes that are not UTF-8 are refused with their line, or repl
                       b = folder.write("d/b.txt", "good\n");
     CHECK_THROWS_WITH(read_corpus({a}), contains("not UTF-8: byte 11 is 0xE9, in line 3: ", "--lossy"));
     // as in Python's decode("utf-8", errors="replace")
-    const std::string mended = "one\ntwo\ncaf\uFFFD \uFFFD! \uFFFD\n";
+    const std::string replaced = "one\ntwo\ncaf\uFFFD \uFFFD! \uFFFD\n";
     for (const std::vector<std::string>& paths : {std::vector{a, b}, std::vector{folder.path("d")}}) {
         const Corpus corpus = read_corpus(paths, {.lossy = true});
-        CHECK(texts(corpus) == "[" + mended + "][good\n]");
+        CHECK(texts(corpus) == "[" + replaced + "][good\n]");
         CHECK(corpus.notes() ==
               std::vector{"replaced 6 bytes that are not UTF-8 by U+FFFD, the first in " + a + ", line 3"});
     }

@@ -27,12 +27,6 @@ std::string make_fifo(const ScratchFolder& folder) {
     return path;
 }
 
-std::string read_whole(InputStream& in) {
-    std::string text, block(1000, '\0');
-    while (const std::size_t got = in.read(block.data(), block.size())) text.append(block, 0, got);
-    return text;
-}
-
 }  // namespace
 
 TEST_CASE("text source: files and FIFOs are read to their end, devices and holes refused by name", "[data]") {
@@ -60,10 +54,7 @@ TEST_CASE("text source: signals do not interrupt a stream", "[data]") {
     quiet.sa_handler = [](int) {};  // without SA_RESTART: system calls return EINTR
     ::sigaction(SIGUSR1, &quiet, &before);
     std::string text;
-    std::thread reader([&] {
-        InputStream in{fs::path(fifo)};
-        text = read_whole(in);
-    });
+    std::thread reader([&] { text = read_stream(open_stream(fifo)).bytes; });
     const auto disturb = [&] {
         for (int i = 0; i < 20; ++i) {
             ::pthread_kill(reader.native_handle(), SIGUSR1);

@@ -1,4 +1,4 @@
-#include "data/text/learn_marks.h"
+#include "data/text/loss_mask.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,7 @@ enum class Says {
     masked_role,
     accepted,  // false: a bad example
 };
-struct Mark {
+struct MaskKey {
     const char* key;
     Says says;
 };
@@ -28,7 +28,7 @@ struct Mark {
 // (loss_mask); slime (step_loss_mask); torchtune (masked); NeMo (mask); transformers, TRL, Megatron (labels, *_masks,
 // completion_mask); InstructLab (unmask); TRL, LLaMA-Factory (label, kto_tag). tests/reference/training_lines.json has
 // their answers.
-constexpr Mark kMarks[] = {
+constexpr MaskKey mask_keys[] = {
     {"weight", Says::learned},        {"loss_weight", Says::learned},   {"train", Says::learned},
     {"training", Says::learned},      {"train_on_turn", Says::learned}, {"trainable", Says::learned},
     {"loss", Says::learned},          {"loss_mask", Says::learned},     {"step_loss_mask", Says::learned},
@@ -41,7 +41,7 @@ constexpr Mark kMarks[] = {
 bool is_yes(const json& value) { return value == json(true) || value == 1; }
 bool is_no(const json& value) { return value == json(false) || value == 0; }
 
-// Whether all that is learned without the mark is learned with it.
+// Whether all that is learned without the key is learned with it.
 bool has_no_effect(Says says, const json& value) {
     switch (says) {
         case Says::learned:
@@ -74,9 +74,9 @@ void refuse_key(const char* key, const json& value) {
         quote(value)));
 }
 
-std::optional<bool> learn_mark(const json& message) {
+std::optional<bool> loss_mask(const json& message) {
     std::optional<bool> learned;
-    for (const auto& [key, says] : kMarks) {
+    for (const auto& [key, says] : mask_keys) {
         const json* const value = find_value(message, key);
         if (!value) continue;
         if (says == Says::learned || says == Says::masked) {
@@ -90,8 +90,8 @@ std::optional<bool> learn_mark(const json& message) {
     return learned;
 }
 
-void refuse_marks(const json& object, bool preferences) {
-    for (const auto& [key, says] : kMarks) {
+void refuse_loss_masks(const json& object, bool preferences) {
+    for (const auto& [key, says] : mask_keys) {
         const json* const value = find_value(object, key);
         if (value && (preferences || says != Says::accepted) && !has_no_effect(says, *value)) refuse_key(key, *value);
     }

@@ -1,0 +1,26 @@
+// Keys by which data masks what is not to be learned, as other trainers read them: beside a message, a part of its
+// content, or the texts of a line. Masks of whole answers are read; other masks are refused by name, unless they have
+// no effect.
+//   message.learned = loss_mask(message).value_or(true);
+//   refuse_loss_masks(line);
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+
+namespace inkling::data {
+
+// Whether a message is learned; nullopt if no key says it. Throws BadInput for a mask that is not read.
+std::optional<bool> loss_mask(const nlohmann::json& message);
+
+// Throws BadInput for a mask with an effect. `preferences`: also where the answer is named a bad example, by a key that
+// is the class of a text elsewhere.
+void refuse_loss_masks(const nlohmann::json& object, bool preferences = true);
+
+// The value of a key, null where it is absent or null.
+const nlohmann::json* find_value(const nlohmann::json& object, const char* key);
+bool is_empty(const nlohmann::json& value);  // false, "", [] or {}
+[[noreturn]] void refuse_key(const char* key, const nlohmann::json& value);
+
+}  // namespace inkling::data
