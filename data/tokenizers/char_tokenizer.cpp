@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/tokenizers/bpe/byte_alphabet.h"
 #include "engine/base/check.h"
 #include "formats/utf8.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 // 'é' (U+00E9).
 std::string describe(char32_t c) {
-    if (c >= CharTokenizer::byte_token) return fmt::format("<0x{:02X}>", c - CharTokenizer::byte_token);
+    if (c >= CharTokenizer::byte_token) return fallback_token(static_cast<char>(c - CharTokenizer::byte_token));
     const std::string name = quoted_character(c);
     return name[0] != '\'' ? name : fmt::format("{} (U+{:04X})", name, static_cast<std::uint32_t>(c));
 }
@@ -116,11 +117,6 @@ void CharTokenizer::encode_parts(std::string_view text, const TakeIds& take) con
         ids.clear();
     }
     if (!ids.empty()) take(ids, text.size());
-}
-
-std::size_t CharTokenizer::safe_cut(std::string_view text, std::size_t from) const {
-    while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
-    return std::min(from, text.size());
 }
 
 bool CharTokenizer::knows(std::string_view text) const {

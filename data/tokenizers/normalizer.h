@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/tokenizers/split/pattern.h"
+#include "engine/base/names.h"
 
 namespace inkling::data {
 
@@ -19,6 +20,16 @@ struct NormalizerStep {
     bool left = false, right = false;  // for strip: the ends to strip
     bool operator==(const NormalizerStep&) const = default;
 };
+
+// As in tokenizer.json.
+constexpr auto names(NormalizerStep::Kind) {
+    using Kind = NormalizerStep::Kind;
+    return name_table<Kind>({{Kind::nfc, "NFC"},
+                             {Kind::lowercase, "Lowercase"},
+                             {Kind::replace, "Replace"},
+                             {Kind::prepend, "Prepend"},
+                             {Kind::strip, "Strip"}});
+}
 
 class Normalizer {
   public:

@@ -1,24 +1,11 @@
 #include "data/tokenizers/token_decoder.h"
 
-#include <charconv>
-#include <optional>
-
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/normalizer.h"
 
 namespace inkling::data {
 
 namespace {
-
-// <0x00> to <0xFF>, in digits of either case.
-std::optional<char> fallback_byte(const std::string& token) {
-    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-    const char* const first = token.data() + (token[3] == '+' ? 4 : 3);
-    unsigned byte = 0;
-    const auto [end, error] = std::from_chars(first, token.data() + 5, byte, 16);
-    if (error != std::errc() || end != token.data() + 5) return std::nullopt;
-    return static_cast<char>(byte);
-}
 
 void strip(std::string& token, const DecoderStep& step) {
     for (std::size_t i = 0; i < step.start && token.starts_with(step.content); ++i) token.erase(0, step.content.size());

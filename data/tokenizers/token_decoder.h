@@ -23,6 +23,17 @@ struct DecoderStep {
     bool operator==(const DecoderStep&) const = default;
 };
 
+// As in tokenizer.json.
+constexpr auto names(DecoderStep::Kind) {
+    using Kind = DecoderStep::Kind;
+    return name_table<Kind>({{Kind::byte_level, "ByteLevel"},
+                             {Kind::replace, "Replace"},
+                             {Kind::byte_fallback, "ByteFallback"},
+                             {Kind::fuse, "Fuse"},
+                             {Kind::strip, "Strip"},
+                             {Kind::metaspace, "Metaspace"}});
+}
+
 class TokenDecoder {
   public:
     // Throws BadInput for an unsupported pattern.

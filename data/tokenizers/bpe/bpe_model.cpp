@@ -47,7 +47,7 @@ BpeModel::BpeModel(const BpeModelSpec& spec) : byte_letters_(spec.byte_letters),
         return found == spec.vocab.end() ? -1 : static_cast<std::int32_t>(found - spec.vocab.begin());
     };
     for (std::size_t byte = 0; spec.byte_fallback && byte < 256; ++byte)
-        fallback_[byte] = id_of(fmt::format("<0x{:02X}>", byte));
+        fallback_[byte] = id_of(fallback_token(static_cast<char>(byte)));
     if (spec.unk_token) {
         unknown_ = id_of(*spec.unk_token);
         check<BadInput>(unknown_ >= 0, "model.unk_token is not in the vocabulary");

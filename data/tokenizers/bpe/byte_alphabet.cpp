@@ -1,5 +1,8 @@
 #include "data/tokenizers/bpe/byte_alphabet.h"
 
+#include <fmt/core.h>
+
+#include "formats/ascii.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {
@@ -49,6 +52,15 @@ std::optional<std::string> from_byte_letters(std::string_view letters) {
         result.push_back(static_cast<char>(bytes[c]));
     }
     return result;
+}
+
+std::string fallback_token(char byte) { return fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte)); }
+
+std::optional<char> fallback_byte(std::string_view token) {
+    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+    const std::size_t plus = token[3] == '+';  // as Rust reads numbers
+    const auto byte = formats::parse_number<unsigned>(token.substr(3 + plus, 2 - plus), 16);
+    return byte ? std::optional(static_cast<char>(*byte)) : std::nullopt;
 }
 
 }  // namespace inkling::data

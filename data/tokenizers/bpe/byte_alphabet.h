@@ -20,4 +20,9 @@ std::string to_byte_letters(std::string_view bytes);
 // The bytes of a token; none if the text is not UTF-8 or has a character that is no byte letter.
 std::optional<std::string> from_byte_letters(std::string_view letters);
 
+// The token of a byte for tokenizers with byte fallback, <0x00> to <0xFF>, and the byte of one in digits of either
+// case.
+std::string fallback_token(char byte);
+std::optional<char> fallback_byte(std::string_view token);
+
 }  // namespace inkling::data

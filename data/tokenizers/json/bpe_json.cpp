@@ -89,7 +89,7 @@ void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std
     check<BadInput>(added.is_null() || added.is_array(), "{}: added_tokens must be a list, got {}", what, quote(added));
     std::int64_t largest = -1;
     const auto model_size = static_cast<std::int64_t>(ids.size());
-    TokenIds given;
+    TokenIds seen;
     for (const json& entry : added) {
         const json& content = at_or_null(entry, "content");
         check<BadInput>(content.is_string() && !content.get_ref<const std::string&>().empty(),
@@ -104,7 +104,7 @@ void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std
         token.id = read_id(at_or_null(entry, "id"), 0x7FFFFFFF, content, what);
         check<BadInput>(token.id == expected, "{}: its id is {}, the tokenizers library would give it {}", name,
                         token.id, expected);
-        check<BadInput>(given.emplace(token.content, token.id).second, "{}: it appears twice", name);
+        check<BadInput>(seen.emplace(token.content, token.id).second, "{}: it appears twice", name);
         const bool free = known != ids.end() || static_cast<std::size_t>(expected) >= spec.vocab.size() ||
                           spec.vocab[static_cast<std::size_t>(expected)].empty();
         check<BadInput>(free, "{}: its id {} is another token's", name, expected);

@@ -51,11 +51,4 @@ inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwis
     return flag.is_null() ? otherwise : flag.get<bool>();
 }
 
-// Whether a post_processor is a template of only the text: transformers puts such a template into every tokenizer that
-// it saves.
-inline bool is_empty_template(const nlohmann::json& post_processor) {
-    static const auto text_alone = nlohmann::json::array({{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}});
-    return type_of(post_processor) == "TemplateProcessing" && at_or_null(post_processor, "single") == text_alone;
-}
-
 }  // namespace inkling::data

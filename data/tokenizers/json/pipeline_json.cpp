@@ -103,22 +103,17 @@ std::vector<NormalizerStep> read_normalizer(const json& part, Refusals& refusals
     using Kind = NormalizerStep::Kind;
     std::vector<NormalizerStep> steps;
     for_each_step(part, "normalizers", [&](const json& step) {
-        const std::string type = type_of(step);
-        if (type == "NFC") {
-            steps.push_back({.kind = Kind::nfc});
-        } else if (type == "Lowercase") {
-            steps.push_back({.kind = Kind::lowercase});
-        } else if (type == "Replace") {
-            steps.push_back(
-                {.kind = Kind::replace, .pattern = pattern_at(step, refusals), .content = text_at(step, "content")});
-        } else if (type == "Prepend") {
-            steps.push_back({.kind = Kind::prepend, .content = text_at(step, "prepend")});
-        } else if (type == "Strip") {
-            steps.push_back({.kind = Kind::strip,
-                             .left = required_flag(step, "strip_left"),
-                             .right = required_flag(step, "strip_right")});
-        } else {
-            refusals.add("normalizer of type " + shown_type(step));
+        const auto kind = find_named<Kind>(type_of(step));
+        if (!kind) return refusals.add("normalizer of type " + shown_type(step));
+        NormalizerStep& read = steps.emplace_back(NormalizerStep{.kind = *kind});
+        if (kind == Kind::replace) {
+            read.pattern = pattern_at(step, refusals);
+            read.content = text_at(step, "content");
+        } else if (kind == Kind::prepend) {
+            read.content = text_at(step, "prepend");
+        } else if (kind == Kind::strip) {
+            read.left = required_flag(step, "strip_left");
+            read.right = required_flag(step, "strip_right");
         }
     });
     return steps;
@@ -130,21 +125,22 @@ PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
     bool bytes = false, signs = false;
     for_each_step(part, "pretokenizers", [&](const json& step) {
         const std::string type = type_of(step);
-        if (type == "Split") {
-            spec.steps.push_back(SplitStep{.pattern = pattern_at(step, refusals),
-                                           .behavior = behavior_at(step, {}),
-                                           .invert = flag_of(step, "invert", false, "a Split")});
-        } else if (type == "Digits") {
-            const bool single = flag_of(step, "individual_digits", false, "Digits");
-            spec.steps.push_back(SplitStep{.kind = Kind::digits,
-                                           .behavior = single ? SplitBehavior::isolated : SplitBehavior::contiguous});
-        } else if (type == "Punctuation") {
-            spec.steps.push_back(
-                SplitStep{.kind = Kind::punctuation, .behavior = behavior_at(step, SplitBehavior::isolated)});
-        } else if (type == "Whitespace") {
-            spec.steps.push_back(SplitStep{.kind = Kind::words, .behavior = SplitBehavior::removed, .invert = true});
-        } else if (type == "WhitespaceSplit") {
-            spec.steps.push_back(SplitStep{.kind = Kind::spaces, .behavior = SplitBehavior::removed});
+        if (const auto kind = find_named<Kind>(type)) {
+            SplitStep split{.kind = *kind};
+            if (kind == Kind::pattern) {
+                split.pattern = pattern_at(step, refusals);
+                split.behavior = behavior_at(step, {});
+                split.invert = flag_of(step, "invert", false, "a Split");
+            } else if (kind == Kind::digits) {
+                const bool single = flag_of(step, "individual_digits", false, "Digits");
+                split.behavior = single ? SplitBehavior::isolated : SplitBehavior::contiguous;
+            } else if (kind == Kind::punctuation) {
+                split.behavior = behavior_at(step, SplitBehavior::isolated);
+            } else {
+                split.behavior = SplitBehavior::removed;
+                split.invert = kind == Kind::words;
+            }
+            spec.steps.push_back(std::move(split));
         } else if (type == "Metaspace") {
             signs = true;
             spec.steps.push_back(MetaspaceStep{character_at(step, "replacement"), scheme_at(step),
@@ -204,31 +200,23 @@ std::vector<DecoderStep> read_decoder(const json& part, Refusals& refusals) {
     using Kind = DecoderStep::Kind;
     std::vector<DecoderStep> steps;
     for_each_step(part, "decoders", [&](const json& step) {
-        const std::string type = type_of(step);
-        if (type == "ByteLevel") {
-            steps.push_back({.kind = Kind::byte_level});
-        } else if (type == "ByteFallback") {
-            steps.push_back({.kind = Kind::byte_fallback});
-        } else if (type == "Fuse") {
-            steps.push_back({.kind = Kind::fuse});
-        } else if (type == "Replace") {
-            steps.push_back(
-                {.kind = Kind::replace, .pattern = pattern_at(step, refusals), .content = text_at(step, "content")});
-        } else if (type == "Strip") {
+        const auto kind = find_named<Kind>(type_of(step));
+        if (!kind) return refusals.add("decoder of type " + shown_type(step));
+        DecoderStep& read = steps.emplace_back(DecoderStep{.kind = *kind});
+        if (kind == Kind::replace) {
+            read.pattern = pattern_at(step, refusals);
+            read.content = text_at(step, "content");
+        } else if (kind == Kind::strip) {
             const json &start = at_or_null(step, "start"), &stop = at_or_null(step, "stop");
             check<BadInput>(start.is_number_unsigned() && stop.is_number_unsigned(),
                             "{}: start and stop must be whole numbers", shown_type(step));
-            steps.push_back({.kind = Kind::strip,
-                             .content = character_at(step, "content"),
-                             .start = start.get<std::size_t>(),
-                             .stop = stop.get<std::size_t>()});
-        } else if (type == "Metaspace") {
-            steps.push_back({.kind = Kind::metaspace,
-                             .content = character_at(step, "replacement"),
-                             .prepend = scheme_at(step),
-                             .split = flag_of(step, "split", true, "Metaspace")});
-        } else {
-            refusals.add("decoder of type " + shown_type(step));
+            read.content = character_at(step, "content");
+            read.start = start.get<std::size_t>();
+            read.stop = stop.get<std::size_t>();
+        } else if (kind == Kind::metaspace) {
+            read.content = character_at(step, "replacement");
+            read.prepend = scheme_at(step);
+            read.split = flag_of(step, "split", true, "Metaspace");
         }
     });
     return steps;

@@ -1,4 +1,4 @@
-// Reads and writes the parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder.
+// Reads the parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder.
 // Collects the unsupported settings of a file, so that its error lists all of them:
 //   Refusals refusals;
 //   spec.normalizer = read_normalizer(root["normalizer"], refusals);
@@ -27,10 +27,5 @@ std::vector<NormalizerStep> read_normalizer(const nlohmann::json& part, Refusals
 PreTokenizerSpec read_pre_tokenizer(const nlohmann::json& part, Refusals& refusals);
 void read_post_processor(const nlohmann::json& part, BpeSpec& spec, Refusals& refusals);
 std::vector<DecoderStep> read_decoder(const nlohmann::json& part, Refusals& refusals);
-
-nlohmann::ordered_json write_normalizer(const std::vector<NormalizerStep>& steps);
-nlohmann::ordered_json write_pre_tokenizer(const PreTokenizerSpec& spec);
-nlohmann::ordered_json write_post_processor(const BpeSpec& spec);
-nlohmann::ordered_json write_decoder(const std::vector<DecoderStep>& steps);
 
 }  // namespace inkling::data

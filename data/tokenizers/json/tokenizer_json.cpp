@@ -1,9 +1,9 @@
 #include "data/tokenizers/json/tokenizer_json.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/json/bpe_json.h"
 #include "data/tokenizers/json/json_parts.h"
@@ -22,70 +22,39 @@ namespace fs = std::filesystem;
 
 constexpr int max_depth = 128;
 
-void refuse_part(const json& root, const char* key, const std::string& what) {
-    const json& part = at_or_null(root, key);
-    check<BadInput>(part.is_null(), "{}: a character tokenizer has no {}, got type '{}'", what, key, type_of(part));
-}
-
-// <0x00> to <0xFF>, as `tokenizers` reads them; other tokens are no bytes.
-std::optional<char32_t> byte_of(const std::string& token) {
-    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-    unsigned byte = 0;
-    const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
-    if (error != std::errc() || end != token.data() + 5 || fmt::format("<0x{:02X}>", byte) != token)
-        return std::nullopt;
-    return byte;
-}
-
-// Converts {"a": 0, "b": 1, "<0x00>": 2} to characters by id.
-std::vector<char32_t> characters_by_id(const json& vocab, bool byte_fallback, const std::string& what) {
-    std::vector<char32_t> characters(vocab.size(), formats::invalid_code_point);
-    for (const auto& [token, id] : vocab.items()) {
-        auto points = formats::to_code_points(token);
-        if (const auto byte = byte_of(token); byte && byte_fallback) points = {CharTokenizer::byte_token + *byte};
-        check<BadInput>(points.size() == 1, "{}: a character vocabulary has tokens of one character, got {}", what,
-                        quote(token));
-        check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < vocab.size(),
-                        "{}: ids must be whole numbers in [0, {}), {} has {}", what, vocab.size(), quote(token),
-                        quote(id));
-        char32_t& slot = characters[id.get<std::size_t>()];
-        check<BadInput>(slot == formats::invalid_code_point, "{}: id {} is used twice", what, quote(id));
-        slot = points[0];
+// The characters by id of what CharTokenizer::to_json writes: a BPE model without merges or steps that change the text.
+// None for any other tokenizer.
+std::optional<std::vector<char32_t>> characters_of(const BpeSpec& spec) {
+    using Kind = DecoderStep::Kind;
+    if (spec.byte_letters || !spec.merges.empty()) return std::nullopt;
+    BpeSpec plain;
+    plain.vocab = spec.vocab;
+    plain.byte_letters = false;
+    plain.byte_fallback = spec.byte_fallback;
+    plain.pre_tokenizer.steps.clear();
+    plain.decoder = {{.kind = Kind::fuse}};
+    if (spec.byte_fallback) plain.decoder.insert(plain.decoder.begin(), {.kind = Kind::byte_fallback});
+    if (spec != plain) return std::nullopt;
+    std::vector<char32_t> characters;
+    for (const std::string& token : spec.vocab) {
+        const std::vector<char32_t> points = formats::to_code_points(token);
+        const auto byte = spec.byte_fallback ? fallback_byte(token) : std::nullopt;
+        if (points.size() == 1)
+            characters.push_back(points[0]);
+        else if (byte && token == fallback_token(*byte))
+            characters.push_back(CharTokenizer::byte_token + static_cast<unsigned char>(*byte));
+        else
+            return std::nullopt;
     }
     return characters;
 }
 
-// Reads a BPE model without merges and without steps that change the text before or after it.
-std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model, const std::string& what) {
-    for (const char* part : {"normalizer", "pre_tokenizer"}) refuse_part(root, part, what);
-    if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
-    const json& decoder = at_or_null(root, "decoder");
-    const json& fallback = at_or_null(model, "byte_fallback");
-    check<BadInput>(fallback.is_null() || fallback.is_boolean(), "{}: model.byte_fallback must be true or false", what);
-    const bool bytes = fallback == true;
-    static const json fuse = {{"type", "Fuse"}}, both = {{"type", "ByteFallback"}};
-    const bool decodes_bytes = type_of(decoder) == "Sequence" && at_or_null(decoder, "decoders") == json({both, fuse});
-    check<BadInput>(bytes ? decodes_bytes : type_of(decoder) == "Fuse",
-                    "{}: the decoder of a character tokenizer {} byte_fallback is {}, got type '{}'", what,
-                    bytes ? "with" : "without", bytes ? "ByteFallback and Fuse" : "Fuse", type_of(decoder));
-    const json& added = at_or_null(root, "added_tokens");
-    check<BadInput>(added.is_null() || (added.is_array() && added.empty()),
-                    "{}: a character tokenizer has no added_tokens, got {}", what, added.size());
-    for (const char* key : {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"})
-        check<BadInput>(at_or_null(model, key).is_null(), "{}: model.{} must be null in a character tokenizer", what,
-                        key);
-    for (const char* key : {"fuse_unk", "ignore_merges"}) {
-        const json& flag = at_or_null(model, key);
-        check<BadInput>(flag.is_null() || flag == false, "{}: model.{} must be false in a character tokenizer", what,
-                        key);
-    }
-    return formats::named(
-        what, [&] { return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], bytes, what)); });
-}
-
-// The constructor compiles patterns; an error there names the file.
-std::unique_ptr<Tokenizer> make_bpe(const std::string& what, BpeSpec spec) {
-    return formats::named(what, [&] { return std::make_unique<BpeTokenizer>(std::move(spec)); });
+// The constructors compile patterns and look for all bytes; an error there names the file.
+std::unique_ptr<Tokenizer> make_tokenizer(BpeSpec spec, const std::string& what) {
+    return formats::named(what, [&]() -> std::unique_ptr<Tokenizer> {
+        if (auto characters = characters_of(spec)) return std::make_unique<CharTokenizer>(std::move(*characters));
+        return std::make_unique<BpeTokenizer>(std::move(spec));
+    });
 }
 
 std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& file) {
@@ -100,16 +69,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, cons
     const json root = formats::parse_json(tokenizer_json, what, max_depth);
     check<BadInput>(root.is_object() && at_or_null(root, "model").is_object(),
                     "{}: not a tokenizer: it has no \"model\" object", what);
-    const json &model = root["model"], &merges = at_or_null(model, "merges");
-    const auto has_bytes = [&](const char* part) {
-        return at_or_null(root, part).dump().find("\"ByteLevel\"") != std::string::npos;
-    };
-    const bool characters = type_of(model) == "BPE" && merges.is_array() && merges.empty() &&
-                            !has_bytes("pre_tokenizer") && !has_bytes("decoder");
-    if (!characters) return make_bpe(what, parse_bpe(root, what));
-    check<BadInput>(at_or_null(model, "vocab").is_object() && !model["vocab"].empty(),
-                    "{}: model.vocab must map tokens to ids", what);
-    return parse_characters(root, model, what);
+    return make_tokenizer(parse_bpe(root, what), what);
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
@@ -120,8 +80,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
         const fs::path v = path / vocab, m = path / merges;
         if (formats::is_there(whole) || !formats::is_there(v) || !formats::is_there(m)) continue;
         auto tokenizer =
-            make_bpe(v.string(), parse_vocab_and_merges(formats::read_file(v, formats::FileKind::json), v.string(),
-                                                        formats::read_file(m, formats::FileKind::merges), m.string()));
+            make_tokenizer(parse_vocab_and_merges(formats::read_file(v, formats::FileKind::json), v.string(),
+                                                  formats::read_file(m, formats::FileKind::merges), m.string()),
+                           v.string());
         tokenizer->origin = v.string();
         return tokenizer;
     }
