@@ -36,33 +36,26 @@ std::int32_t BytePairs::id_of(char byte) const {
 }
 
 void BytePairs::append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between) const {
-    return piece.size() <= longest_short ? append_short(piece, ids) : append_long(piece, ids, between);
-}
-
-void BytePairs::append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
-                           const Between& between) const {
-    if (symbols.size() > longest_short) return append_long(symbols, ids, between);
-    const std::size_t first = ids.size();
-    ids.insert(ids.end(), symbols.begin(), symbols.end());
-    merge_last(first, ids);
-}
-
-void BytePairs::append_short(std::string_view piece, std::vector<std::int32_t>& ids) const {
+    const auto id_at = [&](std::size_t i) { return id_of(piece[i]); };
+    if (piece.size() > longest_short) return append_long(piece.size(), id_at, ids, between);
     const std::size_t first = ids.size();
     for (const char byte : piece) ids.push_back(id_of(byte));
     merge_last(first, ids);
 }
 
-// Merges the symbols from `first` on.
+void BytePairs::append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+                           const Between& between) const {
+    const auto id_at = [&](std::size_t i) { return symbols[i]; };
+    if (symbols.size() > longest_short) return append_long(symbols.size(), id_at, ids, between);
+    const std::size_t first = ids.size();
+    ids.insert(ids.end(), symbols.begin(), symbols.end());
+    merge_last(first, ids);
+}
+
+// Merges the symbols from `first` on, at most longest_short, in O(n^2) time.
 void BytePairs::merge_last(std::size_t first, std::vector<std::int32_t>& ids) const {
-    std::vector<std::uint32_t> heap_ranks;
-    std::array<std::uint32_t, longest_short> stack_ranks;
-    std::uint32_t* rank = stack_ranks.data();  // rank[i]: of the merge of i and i + 1
+    std::array<std::uint32_t, longest_short> rank;  // rank[i]: of the merge of i and i + 1
     std::size_t size = ids.size() - first;
-    if (size > longest_short) {
-        heap_ranks.resize(size);
-        rank = heap_ranks.data();
-    }
     std::int32_t* const id = ids.data() + first;
     for (std::size_t i = 0; i + 1 < size; ++i) rank[i] = find(id[i], id[i + 1]).rank;
     while (size > 1) {

@@ -41,20 +41,14 @@ class BytePairs {
     void append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
                     const Between& between = nullptr) const;
 
-    // append_ids calls append_short for short pieces and append_long for long ones. Both give the same ids.
-    // append_short takes O(n^2) time. append_long takes O(n log n) time, and memory for a window of `window` bytes that
-    // slides over the piece. (Some merges leave too few symbols of a window certain; then the window grows.)
-    void append_short(std::string_view piece, std::vector<std::int32_t>& ids) const;
-    void append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr,
-                     std::size_t window = 1 << 18) const;
-    void append_long(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+    // What append_ids does for more than a few symbols: O(n log n) time, and memory for a window of `window` symbols
+    // that slides over the piece. (Some merges leave too few symbols of a window certain; then the window grows.)
+    using SymbolAt = std::function<std::int32_t(std::size_t)>;
+    void append_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids,
                      const Between& between = nullptr, std::size_t window = 1 << 18) const;
 
   private:
     void merge_last(std::size_t first, std::vector<std::int32_t>& ids) const;
-    template <class SymbolAt>
-    void merge_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids, const Between& between,
-                    std::size_t window) const;
 
     static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
     struct Slot {

@@ -73,7 +73,6 @@ class BytePairs::ByLeft {
 class BytePairs::Window {
   public:
     // `open`: the piece continues after the window.
-    template <class SymbolAt>
     Window(const BytePairs& pairs, std::size_t size, const SymbolAt& symbol_at, bool open)
         : pairs_(pairs), open_(open), size_(static_cast<std::uint32_t>(size)), symbols_(size_) {
         for (std::uint32_t i = 0; i < size_; ++i) symbols_[i] = {symbol_at(i), i - 1, i + 1};
@@ -177,9 +176,8 @@ const BytePairs::ByLeft& BytePairs::by_left() const {
     return *by_left_;
 }
 
-template <class SymbolAt>
-void BytePairs::merge_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids,
-                           const Between& between, std::size_t window) const {
+void BytePairs::append_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids,
+                            const Between& between, std::size_t window) const {
     for (std::size_t done = 0; done < size;) {
         const std::size_t count = std::min(window, size - done);
         check<BadInput>(count < no_rank, "a piece of {} bytes is too long: at most 2^32 - 2", size - done);
@@ -189,18 +187,6 @@ void BytePairs::merge_long(std::size_t size, const SymbolAt& symbol_at, std::vec
         if (4 * merged < window) window *= 2;  // permanently, so that the windows together are not many times the piece
         if (between && done < size) between();
     }
-}
-
-void BytePairs::append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between,
-                            std::size_t window) const {
-    merge_long(
-        piece.size(), [&](std::size_t i) { return id_of(piece[i]); }, ids, between, window);
-}
-
-void BytePairs::append_long(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
-                            const Between& between, std::size_t window) const {
-    merge_long(
-        symbols.size(), [&](std::size_t i) { return symbols[i]; }, ids, between, window);
 }
 
 }  // namespace inkling::data
