@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/bpe/byte_pairs.h"
-#include "data/tokenizers/bpe/piece_counts.h"
 #include "engine/base/check.h"
+#include "engine/base/parallel.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {
@@ -16,6 +17,37 @@ namespace {
 
 using Id = std::int32_t;
 using Pair = std::uint64_t;  // pair_of
+
+using PieceCounts = std::vector<std::pair<std::string_view, std::int64_t>>;
+
+// Each piece of the texts once, sorted by its bytes, so that the result does not depend on the number of threads.
+PieceCounts count_pieces(std::span<const std::string_view> texts, const PreTokenizerSpec& spec) {
+    constexpr std::size_t chunk_size = 1 << 20;
+    std::vector<std::string_view> chunks;
+    for (const std::string_view text : texts) {
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = text.size() - at <= chunk_size ? text.size() : gpt2_safe_cut(text, at + chunk_size);
+            chunks.push_back(text.substr(at, end - at));
+            at = end;
+        }
+    }
+    const PreTokenizer pre(spec);
+    std::unordered_map<std::string_view, std::int64_t> total;
+    std::mutex mutex;
+    parallel_for(chunks.size(), 1, [&](std::size_t begin, std::size_t end) {
+        std::unordered_map<std::string_view, std::int64_t> counts;
+        PreTokenizer::Scan scan(pre);
+        for (std::size_t i = begin; i < end; ++i) {
+            scan.pieces(chunks[i], false, [&](std::string_view piece) { ++counts[piece]; });
+        }
+        const std::lock_guard lock(mutex);
+        if (total.empty()) return total.swap(counts);
+        for (const auto& [piece, count] : counts) total[piece] += count;
+    });
+    PieceCounts sorted(total.begin(), total.end());
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+}
 
 struct PairState {
     std::int64_t count = 0;
@@ -69,7 +101,7 @@ struct Candidate {
 
 class Training {
   public:
-    Training(const std::vector<PieceCount>& pieces, std::size_t vocab_size) : vocab_size_(vocab_size) {
+    Training(const PieceCounts& pieces, std::size_t vocab_size) : vocab_size_(vocab_size) {
         add_token(end_of_text_token);
         std::array<char32_t, 256> letters = byte_letters();
         std::sort(letters.begin(), letters.end());

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
-#include "data/tokenizers/bpe/piece_counts.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"
@@ -80,16 +79,6 @@ TEST_CASE("BPE training: tiny Shakespeare", "[data][bpe]") {
     const json merges = merges_of(train({text}, 1000));
     const json& last = bpe_reference()["shakespeare"]["last_merges_of_1000"];
     CHECK(json(std::vector<json>(merges.end() - 20, merges.end())) == last);
-}
-
-TEST_CASE("piece counts: sorted, over all texts", "[data][bpe]") {
-    const std::vector<std::string_view> texts = {"a b a", " b", ""};
-    const auto counts = count_pieces(texts, {});
-    REQUIRE(counts.size() == 3);
-    CHECK(counts[0].piece == " a");
-    CHECK(counts[1].piece == " b");
-    CHECK(counts[1].count == 2);
-    CHECK(counts[2].piece == "a");
 }
 
 TEST_CASE("byte letters: GPT-2's, there and back, and invalid ones", "[data][bpe]") {
