@@ -53,10 +53,10 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::Config& config, train::
     }
     std::size_t read = 0, tokens = 0;
     for (const std::string_view document : corpus.documents) {
-        const std::size_t end = std::min(document.size(), tokenizer.safe_cut(document, kSample - read));
-        tokens += tokenizer.encode(document.substr(0, end)).size();
-        read += end;
-        if (read >= kSample) break;
+        const std::string_view beginning = cut_text(document, kSample - read);
+        tokens += tokenizer.encode(beginning).size();
+        read += beginning.size();
+        if (beginning.size() < document.size()) break;
     }
     const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
     const double joints = static_cast<double>(corpus.documents.size()) - 1;  // one token each: see encode.h

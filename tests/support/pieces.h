@@ -33,7 +33,6 @@ class Pieces : public data::Tokenizer {
         for (const std::int32_t id : ids) text += pieces_.at(static_cast<std::size_t>(id));
         return text;
     }
-    std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
     std::size_t vocab_size() const override { return pieces_.size(); }
     std::string to_json() const override { return ""; }
     data::TokenizerKind kind() const override { return data::TokenizerKind::byte_pairs; }
