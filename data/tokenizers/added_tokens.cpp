@@ -21,13 +21,14 @@ bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
 }  // namespace
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-    std::array<std::vector<const AddedToken*>, 2> of_set;
+    std::vector<const AddedToken*> raw, normalized;
     for (const AddedToken& token : tokens_) {
         check<BadInput>(!token.content.empty() && token.content.size() <= longest_content,
                         "an added token has between 1 and {} bytes, got {}", longest_content, token.content.size());
-        of_set[token.normalized ? 1 : 0].push_back(&token);
+        (token.normalized ? normalized : raw).push_back(&token);
     }
-    for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].build(of_set[i]);
+    raw_.build(raw);
+    normalized_.build(normalized);
 }
 
 void AddedTokens::Set::build(const std::vector<const AddedToken*>& tokens) {
@@ -119,23 +120,17 @@ void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& 
             }
             end = spaces_end;
         }
-        if (begin > done) take({text.substr(done, begin - done), -1});
-        take({text.substr(begin, end - begin), token->id});
+        if (begin > done) take(text.substr(done, begin - done), -1);
+        take(text.substr(begin, end - begin), token->id);
         done = end;
     }
-    if (done < text.size()) take({text.substr(done), -1});
-}
-
-void AddedTokens::cut_raw(std::string_view text, bool special, const TakePart& take) const {
-    sets_[0].cut(text, special, take);
-}
-
-void AddedTokens::cut_normalized(std::string_view text, bool special, const TakePart& take) const {
-    sets_[1].cut(text, special, take);
+    if (done < text.size()) take(text.substr(done), -1);
 }
 
 void AddedTokens::cut(std::string_view text, const TakePart& take) const {
-    cut_raw(text, true, [&](const Part& part) { part.id < 0 ? cut_normalized(part.text, true, take) : take(part); });
+    cut_raw(text, true, [&](std::string_view part, std::int32_t id) {
+        id < 0 ? cut_normalized(part, true, take) : take(part, id);
+    });
 }
 
 }  // namespace inkling::data

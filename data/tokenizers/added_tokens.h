@@ -1,6 +1,7 @@
 // Added tokens, such as <|endoftext|>, are matched in the text before it is split:
 //   const AddedTokens added({{.content = "<|endoftext|>", .id = 50256}});
-//   added.cut("a<|endoftext|>b", [](const auto& part) { ... });   // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
+//   added.cut("a<|endoftext|>b", [](std::string_view part, std::int32_t id) { ... });
+//   // "a", -1; "<|endoftext|>", 50256; "b", -1
 // The leftmost match wins, then the longest. The flags are those of the `tokenizers` library.
 #pragma once
 
@@ -36,15 +37,14 @@ class AddedTokens {
 
     const std::vector<AddedToken>& list() const { return tokens_; }
 
-    struct Part {
-        std::string_view text;
-        std::int32_t id;  // -1: ordinary text
-    };
-    using TakePart = std::function<void(const Part& part)>;
+    // Calls take(part, id) in text order; id -1: ordinary text.
+    using TakePart = std::function<void(std::string_view part, std::int32_t id)>;
     // cut_raw matches the tokens that are not normalized; cut_normalized matches the others, in the text between them.
     // Without `special`, special tokens count as text.
-    void cut_raw(std::string_view text, bool special, const TakePart& take) const;
-    void cut_normalized(std::string_view text, bool special, const TakePart& take) const;
+    void cut_raw(std::string_view text, bool special, const TakePart& take) const { raw_.cut(text, special, take); }
+    void cut_normalized(std::string_view text, bool special, const TakePart& take) const {
+        normalized_.cut(text, special, take);
+    }
     void cut(std::string_view text, const TakePart& take) const;  // cut_raw, then cut_normalized
 
   private:
@@ -67,7 +67,7 @@ class AddedTokens {
     };
 
     std::vector<AddedToken> tokens_;
-    std::array<Set, 2> sets_;  // not normalized, normalized
+    Set raw_, normalized_;
 };
 
 }  // namespace inkling::data

@@ -39,7 +39,6 @@ class CharTokenizer final : public Tokenizer {
 
     void encode_parts(std::string_view text, const TakeIds& take) const override;
     std::string decode(std::span<const std::int32_t> ids) const override;
-    std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     bool knows(std::string_view text) const override;
     std::size_t vocab_size() const override { return characters_.size(); }
     std::string to_json() const override;

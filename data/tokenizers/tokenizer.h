@@ -83,10 +83,6 @@ class Tokenizer {
     // The same for ids in the middle of a text: some tokenizers drop a space only at the start of a text.
     virtual std::string decode_more(std::span<const std::int32_t> ids) const { return decode(ids); }
 
-    // Returns the first position at or after `from` where the text may be cut so that its parts encode to the same ids,
-    // or the text's end.
-    virtual std::size_t safe_cut(std::string_view text, std::size_t from) const = 0;
-
     // Whether every character of the text can be encoded.
     virtual bool knows(std::string_view) const { return true; }
 

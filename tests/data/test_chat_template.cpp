@@ -187,9 +187,9 @@ TEST_CASE("chat templates: what a template does with a content is done with this
                                     "{% if add_generation_prompt %}<|im_start|>{% endif %}",
                                 *tokenizer);
         const ChatIds all = chat.apply(messages, *tokenizer);
-        std::string wanted;
-        for (const std::string& one : made) wanted += "<|im_start|>" + one + "<|im_end|>";
-        CHECK(tokenizer->decode(all.ids) == wanted);
+        std::string expected;
+        for (const std::string& one : made) expected += "<|im_start|>" + one + "<|im_end|>";
+        CHECK(tokenizer->decode(all.ids) == expected);
         CHECK(marks_in(all, *tokenizer).size() == 8);
         CHECK(learned_of(all, *tokenizer) == made[2] + "<|im_end|>");
     }

@@ -59,26 +59,6 @@ TEST_CASE("dataset: an end of text between documents, else lines that end", "[da
     CHECK(make_dataset(corpus_of({}), bpe).ids.empty());
 }
 
-TEST_CASE("dataset: a text that is cut where the tokenizer says has the same ids", "[data][unsanitized]") {
-    const std::string text = mixed_text(20000, 1);
-    const BpeTokenizer bpe(train_bpe(Documents{text}, 400));
-    const CharTokenizer characters = CharTokenizer::from_text(text);
-    for (const Tokenizer* tokenizer :
-         {static_cast<const Tokenizer*>(&bpe), static_cast<const Tokenizer*>(&characters)}) {
-        const Ids whole = tokenizer->encode(text);
-        for (std::size_t from = 1; from < text.size(); from += 37) {
-            const std::size_t cut = tokenizer->safe_cut(text, from);
-            REQUIRE(cut >= from);
-            Ids parts = tokenizer->encode(text.substr(0, cut));
-            const Ids rest = tokenizer->encode(text.substr(cut));
-            parts.insert(parts.end(), rest.begin(), rest.end());
-            INFO(name_of(tokenizer->kind()) << ", cut at " << cut);
-            REQUIRE(parts == whole);
-        }
-        CHECK(tokenizer->safe_cut(text, text.size()) == text.size());
-    }
-}
-
 TEST_CASE("dataset: a character that cannot be encoded is named, with its place in the document", "[data]") {
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
     const std::string late = std::string(200'000, 'a') + "c";
@@ -124,18 +104,6 @@ TEST_CASE("dataset: progress goes up to the whole", "[data][unsanitized]") {
     REQUIRE(done.size() == 3);  // 16 MB, 32 MB, all
     CHECK(std::is_sorted(done.begin(), done.end()));
     CHECK(done.back() == a.size() + b.size());
-}
-
-TEST_CASE("dataset: added tokens that a cut would break are not cut", "[data]") {
-    for (const AddedToken& token :
-         {AddedToken{.content = "two words", .id = 300}, AddedToken{.content = "x", .id = 300, .rstrip = true}}) {
-        BpeSpec spec = train_bpe(Documents{"some text"}, 270);
-        spec.added.push_back(token);
-        const BpeTokenizer bpe(spec);
-        CHECK(bpe.safe_cut("some text of two words x and more", 3) == 33);
-    }
-    const BpeTokenizer plain(train_bpe(Documents{"some text"}, 270));
-    CHECK(plain.safe_cut("some text of two words x and more", 3) == 4);
 }
 
 TEST_CASE("dataset: a large one is kept in a file, and taken from there", "[data]") {

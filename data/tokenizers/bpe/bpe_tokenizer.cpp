@@ -160,51 +160,35 @@ void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool speci
     const auto place_of = [](std::string_view whole, std::string_view part) {
         return static_cast<std::size_t>(part.data() - whole.data());
     };
-    const auto add_normalized = [&](std::string_view raw, std::size_t begin) {
-        const std::string_view normalized = batch.begin_normalized(normalizer_(raw));
-        const std::size_t end = begin + raw.size();
-        added_.cut_normalized(normalized, special, [&](const AddedTokens::Part& part) {
-            const bool starts = part.text.data() == normalized.data(), ends = part.text.end() == normalized.end();
-            const std::size_t from =
-                starts ? begin : std::min(end, std::max<std::size_t>(begin, 1) + place_of(normalized, part.text));
-            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
-            add_part(part.text, from, ends ? end : std::min(end, from + part.text.size()));
+    const auto add_text = [&](std::string_view raw) {
+        const std::size_t begin = place_of(text, raw), end = begin + raw.size();
+        const bool changes = !normalizer_.empty();
+        const std::string_view normalized = changes ? batch.begin_normalized(normalizer_(raw)) : raw;
+        added_.cut_normalized(normalized, special, [&](std::string_view part, std::int32_t id) {
+            const std::size_t from = std::min(end, begin + place_of(normalized, part));
+            const std::size_t to = part.end() == normalized.end() ? end : std::min(end, from + part.size());
+            id >= 0 ? batch.add({{}, id, false, to, to}) : add_part(part, from, to);
         });
-        batch.end_normalized();
+        if (changes) batch.end_normalized();
     };
     formats::named(origin, [&] {
-        added_.cut_raw(text, special, [&](const AddedTokens::Part& part) {
-            const std::size_t begin = place_of(text, part.text), end = begin + part.text.size();
-            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
-            if (normalizer_.empty()) {
-                return added_.cut_normalized(part.text, special, [&](const AddedTokens::Part& inner) {
-                    const std::size_t from = place_of(text, inner.text), to = from + inner.text.size();
-                    inner.id >= 0 ? batch.add({{}, inner.id, false, to, to}) : add_part(inner.text, from, to);
-                });
-            }
-            for (std::size_t at = begin; at < end;) {
-                const std::string_view rest = text.substr(at, end - at);
-                const std::size_t size =
-                    may_be_cut_ && rest.size() > task_size ? gpt2_safe_cut(rest, task_size) : rest.size();
-                add_normalized(rest.substr(0, size), at);
-                at += size;
+        added_.cut_raw(text, special, [&](std::string_view part, std::int32_t id) {
+            const std::size_t end = place_of(text, part) + part.size();
+            if (id >= 0) return batch.add({{}, id, false, end, end});
+            const bool cuts = may_be_cut_ && !normalizer_.empty();  // so that a part of the text is copied at a time
+            for (std::string_view rest = part; !rest.empty();) {
+                const std::size_t size = cuts ? gpt2_safe_cut(rest, task_size) : rest.size();
+                add_text(rest.substr(0, size));
+                rest.remove_prefix(size);
             }
         });
         batch.encode();
     });
 }
 
-void BpeTokenizer::cut_added(std::string_view text, const TakePart& take) const {
-    added_.cut(text, [&](const AddedTokens::Part& part) { take(part.text, part.id); });
-}
-
 bool BpeTokenizer::is_special(std::int32_t id) const {
     const auto& all = added_.list();
     return std::any_of(all.begin(), all.end(), [&](const AddedToken& t) { return t.id == id && t.special; });
-}
-
-std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) const {
-    return may_be_cut_ ? gpt2_safe_cut(text, from) : text.size();
 }
 
 std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins) const {

@@ -50,13 +50,12 @@ class BpeTokenizer final : public Tokenizer {
     void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const override {
         encode(text, take, false, begins);
     }
-    void cut_added(std::string_view text, const TakePart& take) const override;
+    void cut_added(std::string_view text, const TakePart& take) const override { added_.cut(text, take); }
     bool is_special(std::int32_t id) const override;
     using Tokenizer::encode;
     // Returns bytes: tokens may begin or end inside a character (utf8_stream.h joins them).
     std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
     std::string decode_more(std::span<const std::int32_t> ids) const override { return decode(ids, false); }
-    std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return size_; }
     std::string to_json() const override;
     TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }

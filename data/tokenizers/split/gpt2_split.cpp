@@ -7,10 +7,10 @@ namespace inkling::data {
 
 namespace {
 
-enum Kind : std::uint8_t { kOther, kLetter, kNumber, kSpace, kBeyondAscii };
+enum CharacterKind : std::uint8_t { kOther, kLetter, kNumber, kSpace, kBeyondAscii };
 
-constexpr std::array<Kind, 256> kinds = [] {
-    std::array<Kind, 256> made{};
+constexpr std::array<CharacterKind, 256> kinds = [] {
+    std::array<CharacterKind, 256> made{};
     for (std::size_t c = 0; c < 256; ++c) {
         if (c >= 0x80) {
             made[c] = kBeyondAscii;
@@ -25,7 +25,7 @@ constexpr std::array<Kind, 256> kinds = [] {
     return made;
 }();
 
-Kind kind(char c) { return kinds[static_cast<unsigned char>(c)]; }
+CharacterKind kind(char c) { return kinds[static_cast<unsigned char>(c)]; }
 
 // The length of 's 't 're 've 'm 'll 'd at text[at] == '\'', or 0.
 std::size_t contraction(std::string_view text, std::size_t at) {
@@ -43,7 +43,7 @@ std::size_t gpt2_ascii_piece_end(std::string_view text, std::size_t at) {
         if (const std::size_t length = contraction(text, at)) return at + length;
     }
     std::size_t end = at;
-    Kind first = kind(text[at]);
+    CharacterKind first = kind(text[at]);
     if (text[at] == ' ' && at + 1 < size && kind(text[at + 1]) != kSpace) first = kind(text[++end]);  // the " ?"
     if (first == kBeyondAscii) return 0;
     for (++end; end < size && kind(text[end]) == first;) ++end;

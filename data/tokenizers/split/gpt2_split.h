@@ -8,7 +8,7 @@
 
 namespace inkling::data {
 
-// In the dialect of tokenizer.json: see to_pcre2.h.
+// In the dialect of tokenizer.json: see regex.h.
 inline constexpr char gpt2_pattern[] = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 // The end of the piece that begins at text[at]; 0 if it depends on a character beyond ASCII.

@@ -21,11 +21,9 @@ struct PatternSpec {
 
 class Pattern {
   public:
-    // `spec` is in the dialect of tokenizer.json (to_pcre2.h). Throws BadInput for an unsupported pattern.
-    explicit Pattern(PatternSpec spec);
-
-    // A pattern of Inkling's own, in PCRE2's dialect, which needs few steps on any text.
-    static Pattern known(const std::string& pcre2);
+    // `spec` is in the dialect of tokenizer.json (regex.h). Throws BadInput for an unsupported pattern.
+    // `steps`: free for a pattern that needs few steps on any text (split_patterns.h are known to).
+    explicit Pattern(PatternSpec spec, Regex::Steps steps = Regex::Steps::counted);
 
     class Scan {
       public:
@@ -43,8 +41,6 @@ class Pattern {
     };
 
   private:
-    Pattern() = default;
-
     PatternSpec spec_;
     std::optional<Regex> regex_;  // none: a literal
 };

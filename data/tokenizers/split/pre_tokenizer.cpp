@@ -4,7 +4,6 @@
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/split/split_patterns.h"
-#include "data/tokenizers/split/to_pcre2.h"
 #include "data/tokenizers/split/white_space.h"
 #include "data/tokenizers/unicode_additions.h"
 #include "engine/base/check.h"
@@ -30,22 +29,14 @@ std::string punctuation() {
     return fmt::format(R"((?![{}])[!-/:-@\[-`{{-~\p{{P}}\x{{166D}}\x{{111C9}}])", newer);
 }
 
-Pattern pattern_of(const SplitStep& step) {
-    switch (step.kind) {
-        case SplitStep::Kind::digits:  // Unicode 17's included
-            return Pattern::known(pcre2_pattern(R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"));
-        case SplitStep::Kind::punctuation:
-            return Pattern::known(punctuation());
-        case SplitStep::Kind::words: {
-            const std::string word = word_class;
-            return Pattern::known(pcre2_pattern(word + "+|[^\\s" + word.substr(1) + "+"));
-        }
-        case SplitStep::Kind::spaces:
-            return Pattern::known(pcre2_pattern(R"(\s)"));
-        case SplitStep::Kind::pattern:
-            break;
-    }
-    return Pattern(step.pattern);
+// The pattern of a step with a built-in one, which needs few steps on any text.
+std::string pattern_of(SplitStep::Kind kind) {
+    using Kind = SplitStep::Kind;
+    const std::string word = word_class;
+    return kind == Kind::digits        ? R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"  // Unicode 17's included
+           : kind == Kind::punctuation ? punctuation()
+           : kind == Kind::words       ? word + "+|[^\\s" + word.substr(1) + "+"
+                                       : R"(\s)";
 }
 
 }  // namespace
@@ -59,13 +50,18 @@ const ByteLevelStep* PreTokenizerSpec::byte_level() const {
 PreTokenizer::PreTokenizer(PreTokenizerSpec spec) : spec_(std::move(spec)) {
     for (const PreTokenizerStep& step : spec_.steps) {
         auto& pattern = patterns_.emplace_back();
-        if (const auto* const split = std::get_if<SplitStep>(&step)) pattern.emplace(pattern_of(*split));
+        if (const auto* const split = std::get_if<SplitStep>(&step)) {
+            const bool own = split->kind == SplitStep::Kind::pattern;
+            own ? pattern.emplace(split->pattern)
+                : pattern.emplace(PatternSpec{pattern_of(split->kind)}, Regex::Steps::free);
+        }
         if (const auto* const metaspace = std::get_if<MetaspaceStep>(&step))
             pattern.emplace(PatternSpec{metaspace->sign, true});
+        const auto* const bytes = std::get_if<ByteLevelStep>(&step);
+        if (bytes && bytes->gpt2_pattern) pattern.emplace(PatternSpec{gpt2_pattern});
     }
     const ByteLevelStep* const bytes = spec_.byte_level();
-    if (bytes && bytes->gpt2_pattern) gpt2_.emplace(pcre2_pattern(gpt2_pattern));
-    plain_ = gpt2_ && spec_.steps.size() == 1 && !bytes->add_prefix_space;
+    plain_ = bytes && bytes->gpt2_pattern && spec_.steps.size() == 1 && !bytes->add_prefix_space;
     letters_ = bytes && !std::holds_alternative<ByteLevelStep>(spec_.steps.back());
 }
 
@@ -90,7 +86,6 @@ PreTokenizer::Scan::Scan(const PreTokenizer& pre) : pre_(pre), patterns_(pre.pat
     for (std::size_t i = 0; i < patterns_.size(); ++i) {
         if (pre.patterns_[i]) patterns_[i].emplace(*pre.patterns_[i]);
     }
-    if (pre.gpt2_) gpt2_.emplace(*pre.gpt2_);
 }
 
 void PreTokenizer::Scan::step(std::string_view text, std::size_t stage, Place place, const TakePiece& take) {
@@ -114,10 +109,10 @@ void PreTokenizer::Scan::metaspace(std::string_view text, std::size_t stage, Pla
     std::string changed;
     changed.reserve(text.size() + text.size() / 2);
     const bool signs = text.starts_with(' ') || text.starts_with(spec.sign);
-    const bool wanted = spec.prepend == PrependScheme::always  ? stage > 0 || place.begins
-                        : spec.prepend == PrependScheme::first ? place.first
-                                                               : false;
-    if (wanted && !signs) changed = spec.sign;
+    const bool prepends = spec.prepend == PrependScheme::always  ? stage > 0 || place.begins
+                          : spec.prepend == PrependScheme::first ? place.first
+                                                                 : false;
+    if (prepends && !signs) changed = spec.sign;
     for (const char c : text) c == ' ' ? changed += spec.sign : changed += c;
     const auto next = [&](std::string_view piece) { step(piece, stage + 1, {false, false}, take); };
     if (!spec.split) return next(changed);
@@ -134,7 +129,7 @@ void PreTokenizer::Scan::byte_level(std::string_view text, std::size_t stage, Pl
     const auto next = [&](std::string_view piece) {
         pre_.letters_ ? step(to_byte_letters(piece), stage + 1, {false, false}, take) : take(piece);
     };
-    gpt2_ ? gpt2_pieces(text, next) : next(text);
+    patterns_[stage] ? gpt2_pieces(text, *patterns_[stage], next) : next(text);
 }
 
 // Joins neighbouring pieces in order; whether the waiting piece and the next one are matches decides.

@@ -89,8 +89,6 @@ class PreTokenizer {
     // Throws BadInput for an unsupported pattern.
     explicit PreTokenizer(PreTokenizerSpec spec);
 
-    const PreTokenizerSpec& spec() const { return spec_; }
-
     // Whether texts may be cut at gpt2_safe_cut.
     bool may_be_cut() const;
 
@@ -116,16 +114,14 @@ class PreTokenizer {
         void cut(std::string_view text, Pattern::Scan& matches, SplitBehavior behavior, bool invert,
                  const TakePiece& take);
         template <class Take>
-        void gpt2_pieces(std::string_view text, const Take& take);
+        void gpt2_pieces(std::string_view text, Pattern::Scan& pattern, const Take& take);
 
         const PreTokenizer& pre_;
-        std::optional<Regex::Scan> gpt2_;
-        std::vector<std::optional<Pattern::Scan>> patterns_;  // by step; none: ByteLevel
+        std::vector<std::optional<Pattern::Scan>> patterns_;  // by step; none: ByteLevel without a pattern
     };
 
   private:
     PreTokenizerSpec spec_;
-    std::optional<Regex> gpt2_;
     std::vector<std::optional<Pattern>> patterns_;
     bool plain_ = false;    // only GPT-2's pattern
     bool letters_ = false;  // steps follow ByteLevel and see byte letters
@@ -142,16 +138,16 @@ void PreTokenizer::Scan::pieces(std::string_view text, bool first, const Take& t
             take(text.substr(done++, 1));
             continue;
         }
-        pre_.plain_ ? gpt2_pieces(run, take) : step(run, 0, {done == 0, first && done == 0}, each);
+        pre_.plain_ ? gpt2_pieces(run, *patterns_[0], take) : step(run, 0, {done == 0, first && done == 0}, each);
         done += run.size();
     }
 }
 
 template <class Take>
-void PreTokenizer::Scan::gpt2_pieces(std::string_view text, const Take& take) {
+void PreTokenizer::Scan::gpt2_pieces(std::string_view text, Pattern::Scan& pattern, const Take& take) {
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = gpt2_ascii_piece_end(text, at);
-        if (end == 0) end = gpt2_->find(text, at)->end;  // the pattern matches at every character
+        if (end == 0) end = pattern.find(text, at)->end;  // the pattern matches at every character
         take(text.substr(at, end - at));
         at = end;
     }
@@ -159,8 +155,6 @@ void PreTokenizer::Scan::gpt2_pieces(std::string_view text, const Take& take) {
 
 // The pre-tokenizers of well-known families, for training tokenizers:
 //   const PreTokenizerSpec spec = pre_tokenizer_of(SplitStyle::llama3);
-
-struct PreTokenizerSpec;
 
 enum class SplitStyle { gpt2, llama3, qwen2, nanochat };
 

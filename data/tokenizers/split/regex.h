@@ -2,7 +2,7 @@
 //   const Regex regex("[0-9]+");
 //   Regex::Scan scan(regex);                              // one per thread
 //   if (const auto match = scan.find("ab 12", 0)) ...      // match->begin 3, match->end 5
-// Character classes are Unicode's. This is the only file that includes PCRE2.
+// Character classes are Unicode's. regex.cpp is the only file that includes PCRE2.
 // Some patterns backtrack exponentially, in one search or over all searches of a text. So the steps of patterns from
 // files are counted:
 //   const Regex regex(pattern, Regex::Steps::counted);
@@ -55,5 +55,11 @@ class Regex {
     std::shared_ptr<const void> code_;
     bool counted_;
 };
+
+// Translates a pattern of a tokenizer.json, which is written for Oniguruma, to PCRE2. Syntax with the same meaning
+// passes through. Throws BadInput (one line) for syntax on which the two differ, which would silently give different
+// ids, or that no known tokenizer needs.
+//   pcre2_pattern(R"([^\r\n\p{L}\p{N}]?\p{L}+|\s+)")
+std::string pcre2_pattern(std::string_view pattern);
 
 }  // namespace inkling::data

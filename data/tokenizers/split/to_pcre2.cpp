@@ -1,5 +1,4 @@
-#include "data/tokenizers/split/to_pcre2.h"
-
+// pcre2_pattern()
 #include <algorithm>
 #include <cstdint>
 

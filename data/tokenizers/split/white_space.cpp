@@ -1,7 +1,6 @@
 #include "data/tokenizers/split/white_space.h"
 
 #include "data/tokenizers/split/regex.h"
-#include "data/tokenizers/split/to_pcre2.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {

@@ -98,4 +98,17 @@ inline std::uint64_t fnv(std::span<const std::int32_t> ids, std::uint64_t hash =
     return hash;
 }
 
+// The ids of encode_parts, whose progress never goes back and ends at the whole.
+inline std::vector<std::int32_t> ids_in_parts(const data::Tokenizer& tokenizer, std::string_view text) {
+    std::vector<std::int32_t> ids;
+    std::size_t last = 0;
+    tokenizer.encode_parts(text, [&](std::span<const std::int32_t> some, std::size_t done) {
+        CHECK(done >= last);
+        last = done;
+        ids.insert(ids.end(), some.begin(), some.end());
+    });
+    CHECK(last == text.size());
+    return ids;
+}
+
 }  // namespace inkling::testing

@@ -26,7 +26,7 @@ AddedTokens made(const std::vector<std::string>& contents, bool rstrip = false) 
 
 Cut cut(const AddedTokens& added, std::string_view text) {
     Cut parts;
-    added.cut(text, [&](const AddedTokens::Part& part) { parts.emplace_back(part.text, part.id); });
+    added.cut(text, [&](std::string_view part, std::int32_t id) { parts.emplace_back(part, id); });
     return parts;
 }
 
@@ -92,8 +92,8 @@ TEST_CASE("added tokens: a text takes time in proportion to its length, whatever
     longer.push_back("a");  // found at each place, where a longer one is possible
     CHECK(cut(made(longer), text).size() == n);
     std::size_t taken = 0, wrong = 0;
-    made({" "}, true).cut(std::string(n, ' '), [&](const AddedTokens::Part& part) {
-        wrong += part.text.size() != n - taken++;  // each takes all the white space behind it
+    made({" "}, true).cut(std::string(n, ' '), [&](std::string_view part, std::int32_t) {
+        wrong += part.size() != n - taken++;  // each takes all the white space behind it
     });
     CHECK(taken == n);
     CHECK(wrong == 0);

@@ -25,14 +25,6 @@ std::unique_ptr<Tokenizer> tokenizer_of(const std::string& name) {
     return parse_tokenizer(families()["tokenizers"][name]["tokenizer"].dump(), name);
 }
 
-std::vector<std::int32_t> plain_ids(const Tokenizer& t, const std::string& text) {
-    std::vector<std::int32_t> ids;
-    t.encode_plain_parts(text, [&](std::span<const std::int32_t> some, std::size_t) {
-        ids.insert(ids.end(), some.begin(), some.end());
-    });
-    return ids;
-}
-
 std::uint64_t fnv_of(std::string_view bytes, std::uint64_t hash = fnv({})) {
     for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
     return hash;
@@ -51,16 +43,9 @@ std::string members(const IsMember& is_member) {
     return std::to_string(hash);
 }
 
-std::size_t pieces(const SplitStep& step, const std::string& text) {
-    static std::vector<std::pair<SplitStep, std::unique_ptr<PreTokenizer>>> made;
-    const auto same = [&](const auto& entry) { return entry.first == step; };
-    auto found = std::find_if(made.begin(), made.end(), same);
-    if (found == made.end()) {
-        made.emplace_back(step, std::make_unique<PreTokenizer>(PreTokenizerSpec{{step}}));
-        found = made.end() - 1;
-    }
+std::size_t count_pieces(const PreTokenizer& pre, const std::string& text) {
     std::size_t count = 0;
-    PreTokenizer::Scan(*found->second).pieces(text, true, [&](std::string_view) { ++count; });
+    PreTokenizer::Scan(pre).pieces(text, true, [&](std::string_view) { ++count; });
     return count;
 }
 
@@ -80,7 +65,7 @@ TEST_CASE("tokenizers of families: ids and texts of the tokenizers library", "[d
             CHECK(again->encode(text) == ids);
             CHECK(t->decode(ids) == sample["decoded"].get<std::string>());
             CHECK(again->decode(ids) == sample["decoded"].get<std::string>());
-            CHECK(plain_ids(*t, text) == ids_of(sample.value("plain", sample["ids"])));
+            CHECK(t->encode_plain(text) == ids_of(sample.value("plain", sample["ids"])));
             plain += sample.contains("plain");
         }
         std::vector<std::int32_t> marked = t->marks_before();
@@ -100,15 +85,17 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
         INFO(name);
         const auto t = tokenizer_of(name);
         const auto before = t->marks_before(), after = t->marks_after(), text = t->encode("ab");
-        std::vector<std::int32_t> want;
-        const auto add = [&](const std::vector<std::int32_t>& ids) { want.insert(want.end(), ids.begin(), ids.end()); };
+        std::vector<std::int32_t> expected;
+        const auto add = [&](const std::vector<std::int32_t>& ids) {
+            expected.insert(expected.end(), ids.begin(), ids.end());
+        };
         for (const int document : {0, 1}) {
-            if (document == 1 && after.empty() && t->end_of_text()) want.push_back(*t->end_of_text());
+            if (document == 1 && after.empty() && t->end_of_text()) expected.push_back(*t->end_of_text());
             if (document == 1 && before.empty() && after.empty() && !t->end_of_text()) add(t->encode("\n"));
             add(before), add(text), add(after);
         }
         const Dataset dataset = make_dataset(corpus_of({"ab", "ab"}), *t);
-        CHECK(dataset.ids.copy() == want);
+        CHECK(dataset.ids.copy() == expected);
         if (before.empty()) continue;
         ++marked;
         CHECK((dataset.ids[0] == before[0] && dataset.bytes == 4));
@@ -116,54 +103,51 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
     CHECK(marked >= 2);
 }
 
-TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library",
-          "[data][bpe][unsanitized]") {
-    for (const auto& [name, entry] : families()["tokenizers"].items()) {
-        const auto t = tokenizer_of(name);
-        ReferenceTexts texts;
-        const std::size_t tens_of_thousands = 2;  // of the 10 that there are hashes of; all take a minute
-        for (std::size_t part = 0; part < tens_of_thousands; ++part) {
-            std::uint64_t hash = fnv({});
-            for (int i = 0; i < 10'000; ++i) {
-                const auto ids = t->encode(texts.next());
-                hash = fnv_of(t->decode(ids), fnv(ids, hash));
-            }
-            INFO(name << ", texts from " << 10'000 * part);
-            CHECK(std::to_string(hash) == entry["random_texts"][part].get<std::string>());
+// Compares `parts` tens of thousands of the 100,000 random texts.
+void check_random_texts(const std::string& name, std::size_t parts) {
+    const json& expected = families()["tokenizers"][name]["random_texts"];
+    REQUIRE(expected.size() == 10);
+    const auto t = tokenizer_of(name);
+    ReferenceTexts texts;
+    for (std::size_t part = 0; part < parts; ++part) {
+        std::uint64_t hash = fnv({});
+        for (int i = 0; i < 10'000; ++i) {
+            const auto ids = t->encode(texts.next());
+            hash = fnv_of(t->decode(ids), fnv(ids, hash));
         }
+        INFO(name << ", texts from " << 10'000 * part);
+        CHECK(std::to_string(hash) == expected[part].get<std::string>());
     }
 }
 
+TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library",
+          "[data][bpe][unsanitized]") {
+    for (const auto& [name, entry] : families()["tokenizers"].items()) check_random_texts(name, 2);
+}
+
 TEST_CASE("tokenizers of families: all of the 100,000 random texts", "[data][bpe][slow]") {
-    for (const auto& [name, entry] : families()["tokenizers"].items()) {
-        const auto t = tokenizer_of(name);
-        ReferenceTexts texts;
-        REQUIRE(entry["random_texts"].size() == 10);
-        for (const json& expected : entry["random_texts"]) {
-            std::uint64_t hash = fnv({});
-            for (int i = 0; i < 10'000; ++i) {
-                const auto ids = t->encode(texts.next());
-                hash = fnv_of(t->decode(ids), fnv(ids, hash));
-            }
-            INFO(name);
-            CHECK(std::to_string(hash) == expected.get<std::string>());
-        }
-    }
+    for (const auto& [name, entry] : families()["tokenizers"].items()) check_random_texts(name, 10);
 }
 
 TEST_CASE("tokenizers of families: every character is normalized and classed as in the tokenizers library",
           "[data][bpe][unsanitized]") {
     const json& expected = families()["every_character"];
     using Kind = SplitStep::Kind;
-    const SplitStep digits{.kind = Kind::digits},
-        words{.kind = Kind::words, .behavior = SplitBehavior::removed, .invert = true};
-    const SplitStep punctuation{.kind = Kind::punctuation, .behavior = SplitBehavior::removed};
-    const SplitStep spaces{.kind = Kind::spaces, .behavior = SplitBehavior::removed};
-    CHECK(expected["punctuation"] == members([&](const std::string& c) { return pieces(punctuation, c) == 0; }));
-    CHECK(expected["digits"] == members([&](const std::string& c) { return pieces(digits, "a" + c) == 2; }));
-    CHECK(expected["words"] ==
-          members([&](const std::string& c) { return is_word(c) && pieces(words, "a" + c) == 1; }));
-    CHECK(expected["spaces"] == members([&](const std::string& c) { return is_space(c) && pieces(spaces, c) == 0; }));
+    const auto splitter = [](Kind kind, SplitBehavior behavior = SplitBehavior::removed, bool invert = false) {
+        return PreTokenizerSpec{{SplitStep{.kind = kind, .behavior = behavior, .invert = invert}}};
+    };
+    const PreTokenizer digits(splitter(Kind::digits, SplitBehavior::isolated)),
+        punctuation(splitter(Kind::punctuation)), words(splitter(Kind::words, SplitBehavior::removed, true)),
+        spaces(splitter(Kind::spaces));
+    const std::pair<const char*, std::function<bool(const std::string&)>> classes[] = {
+        {"punctuation", [&](const std::string& c) { return count_pieces(punctuation, c) == 0; }},
+        {"digits", [&](const std::string& c) { return count_pieces(digits, "a" + c) == 2; }},
+        {"words", [&](const std::string& c) { return is_word(c) && count_pieces(words, "a" + c) == 1; }},
+        {"spaces", [&](const std::string& c) { return is_space(c) && count_pieces(spaces, c) == 0; }}};
+    for (const auto& [name, is_member] : classes) {
+        INFO(name);
+        CHECK(expected[name] == members(is_member));
+    }
     std::string lower, normal;
     for (char32_t c = 0; c < 0x110000; ++c) {
         std::string text;
@@ -196,29 +180,40 @@ TEST_CASE("tokenizers of families: a large text has the ids of its parts, with a
     Random random(21);
     while (text.size() < 700'000) text += random_text(random, 30) + " bananas baked e\u0301t\u00E9 it's <|endoftext|> ";
     for (const char* name : {"llama3", "qwen2", "smollm", "falcon", "tinyllama", "gemma"}) {
-        const auto t = tokenizer_of(name);
-        const auto ids = t->encode(text);
-        std::size_t last = 0;
-        std::vector<std::int32_t> parts;
-        t->encode_parts(text, [&](std::span<const std::int32_t> some, std::size_t done) {
-            CHECK((done >= last && done <= text.size()));
-            last = done;
-            parts.insert(parts.end(), some.begin(), some.end());
-        });
         INFO(name);
-        CHECK(parts == ids);
-        CHECK(last == text.size());
+        const auto t = tokenizer_of(name);
+        const std::vector<std::int32_t> ids = ids_in_parts(*t, text);
+        const bool of_words = std::string(name) != "tinyllama" && std::string(name) != "gemma";
         std::vector<std::int32_t> piecewise;
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t end = at + t->safe_cut(std::string_view(text).substr(at), 50'000);
-            for (const auto id : t->encode(std::string_view(text).substr(at, end - at))) piecewise.push_back(id);
-            at = end;
+        for (std::string_view left = text; !left.empty();) {
+            const std::size_t size = of_words ? gpt2_safe_cut(left, 50'000) : left.size();
+            for (const auto id : t->encode(left.substr(0, size))) piecewise.push_back(id);
+            left.remove_prefix(size);
         }
         CHECK(piecewise == ids);
         std::string more;
         for (std::size_t at = 0; at < ids.size(); at += 1000)
             more += t->decode_more(std::span(ids).subspan(at, std::min<std::size_t>(1000, ids.size() - at)));
         CHECK(more == t->decode_more(ids));
+    }
+}
+
+TEST_CASE("tokenizers of families: a large text is not cut within an added token or the space that it takes",
+          "[data][bpe]") {
+    const auto plain = tokenizer_of("qwen2");
+    const auto id = static_cast<std::int32_t>(plain->vocab_size());
+    const std::pair<AddedToken, std::string> table[] = {{{.content = "two words", .id = id}, "atwo words"},
+                                                        {{.content = "x", .id = id, .rstrip = true}, "ab x  "}};
+    for (const auto& [token, unit] : table) {
+        BpeSpec spec = dynamic_cast<const BpeTokenizer&>(*plain).spec();
+        spec.added.push_back(token);
+        const BpeTokenizer t(spec);
+        std::string text;
+        std::vector<std::int32_t> expected;
+        for (const auto ids = t.encode(unit); text.size() < 600'000; text += unit)
+            expected.insert(expected.end(), ids.begin(), ids.end());
+        CHECK(std::count(expected.begin(), expected.end(), id) >= 60'000);
+        CHECK(t.encode(text) == expected);
     }
 }
 

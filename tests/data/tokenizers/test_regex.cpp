@@ -1,6 +1,5 @@
 #include "data/tokenizers/split/regex.h"
 
-#include "data/tokenizers/split/to_pcre2.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
 
