@@ -102,8 +102,8 @@ double second_gradient_error(const OpCase<double>& row) {
 }
 
 template <class T>
-OpCases<T> op_cases() {
-    OpCases<T> all;
+std::vector<OpCase<T>> op_cases() {
+    std::vector<OpCase<T>> all;
     for (const auto& family :
          {elementwise_cases<T>(), row_cases<T>(), shape_cases<T>(), product_cases<T>(), composed_cases<T>()})
         all.insert(all.end(), family.begin(), family.end());
