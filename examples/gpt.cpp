@@ -11,7 +11,7 @@
 #include <inkling/nn/norm.h>
 #include <inkling/nn/positions.h>
 #include <inkling/train/optimizers/adamw.h>
-#include <inkling/train/schedule.h>
+#include <inkling/train/step/schedule.h>
 
 #include <algorithm>
 #include <fstream>
