@@ -112,11 +112,11 @@ std::vector<OpCase<T>> op_cases() {
 
 std::vector<GradcheckRow> gradcheck_ops() {
     std::vector<GradcheckRow> ops;
-    std::map<std::string, std::shared_ptr<OpCases<double>>> rows_of;
+    std::map<std::string, std::shared_ptr<std::vector<OpCase<double>>>> rows_of;
     for (const OpCase<double>& row : op_cases<double>()) {
         auto& rows = rows_of[row.op()];
         if (!rows) {
-            rows = std::make_shared<OpCases<double>>();
+            rows = std::make_shared<std::vector<OpCase<double>>>();
             const auto worst_of = [rows](double (*error)(const OpCase<double>&)) {
                 return [rows, error] {
                     double worst = 0;
