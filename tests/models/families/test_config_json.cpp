@@ -77,9 +77,10 @@ TEST_CASE("config.json: every choice of every family comes back as it was", "[mo
     }
     with("gpt2", false, [](auto& a) { a.norm_epsilon = 1e-6; });
     for (const double cap : {0.0, 20.0})
-        with("nanochat", true, [=](auto& a) { a.softcap = cap, a.n_kv_head = 2, a.rope_theta = 50000; });
-    with("llama", false, [](auto& a) { a.mlp_bias = true, a.norm_epsilon = 1e-5; });
-    with("llama", true, [](auto& a) { a.mlp_bias = false; });
+        with("nanochat", true,
+             [=](auto& a) { a.n_inner = 100, a.softcap = cap, a.n_kv_head = 2, a.rope_theta = 50000; });
+    with("llama", false, [](auto& a) { a.n_inner = 100, a.mlp_bias = true, a.norm_epsilon = 1e-5; });
+    with("llama", true, [](auto& a) { a.n_inner = 100, a.mlp_bias = false; });
     for (const Architecture& a : all) {
         INFO(config_json(a).dump());
         CHECK(there_and_back(a) == a);
