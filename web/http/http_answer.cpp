@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "formats/json.h"
 #include "formats/json_object.h"
 #include "web/http/http_error.h"
 
@@ -32,10 +31,12 @@ std::string error_json(const HttpError& error) {
                                  {"type", type_of(error.status)},
                                  {"param", or_null(error.param)},
                                  {"code", or_null(error.code)}}}};
-    return formats::json_text(body);
+    return json_response(body).body;
 }
 
-HttpResponse json_response(const nlohmann::ordered_json& json) { return {.body = formats::json_text(json)}; }
+HttpResponse json_response(const nlohmann::ordered_json& json) {
+    return {.body = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)};
+}
 
 HttpResponse error_response(const HttpError& error) {
     HttpResponse response{.status = error.status, .body = error_json(error)};

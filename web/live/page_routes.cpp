@@ -7,7 +7,6 @@
 #include "engine/process/threads.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
-#include "formats/json.h"
 #include "formats/utf8.h"
 #include "models/files/folder.h"
 #include "models/parameters.h"
