@@ -1,4 +1,6 @@
 // Partly frozen decoders: the rest trains as if the frozen part's gradients were dropped.
+#include <set>
+
 #include "engine/autograd/backward.h"
 #include "engine/base/precision.h"
 #include "models/files/folder.h"

@@ -141,7 +141,7 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
             together(count, [&](distributed::Processes& all) {
                 PartOfRun run(o, all);
                 std::size_t held = 0;
-                for (const auto& part : run.loop.step().optimizer->held()) held += part.range.size();
+                for (const auto& part : run.loop.step().optimizer->state()) held += part.range.size();
                 CHECK_IN_THREAD(held < 3 * run.loop.step().parameters.values().size() * 2 / (2 * count));
                 std::unique_ptr<train::RunFolder> folder;
                 std::vector<train::Callback*> callbacks;

@@ -58,8 +58,8 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
 }
 
 template <class T>
-auto AdamW<T>::held() -> std::vector<Held> {
-    std::vector<Held> all;
+auto AdamW<T>::state() -> std::vector<State> {
+    std::vector<State> all;
     for (const Part& part : parts_) {
         all.push_back({"adamw.m", m.data() + part.state, {part.begin, part.end}});
         all.push_back({"adamw.v", v.data() + part.state, {part.begin, part.end}});

@@ -37,8 +37,8 @@ class AdamW : public Optimizer<T> {
     // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::adamw; }
-    using typename Optimizer<T>::Held;
-    std::vector<Held> held() override;
+    using typename Optimizer<T>::State;
+    std::vector<State> state() override;
 
     // The two moments, in the order of the flat parameters, without those it does not update.
     Array<T> m, v;

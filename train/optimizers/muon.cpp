@@ -94,8 +94,8 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
 }
 
 template <class T>
-auto Muon<T>::held() -> std::vector<Held> {
-    std::vector<Held> all = others_.held();
+auto Muon<T>::state() -> std::vector<State> {
+    std::vector<State> all = others_.state();
     for (Group& group : groups_) {
         std::size_t at = 0;
         for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])

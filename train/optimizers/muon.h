@@ -38,8 +38,8 @@ class Muon : public Optimizer<T> {
     // A cautious decay takes p before the step.
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
-    using typename Optimizer<T>::Held;
-    std::vector<Held> held() override;
+    using typename Optimizer<T>::State;
+    std::vector<State> state() override;
 
   private:
     // All matrices of one shape, for few large products instead of many small ones.

@@ -52,8 +52,8 @@ double whole_cost(const TrainOptions& options, const nn::FlatParameters<float>::
 }
 
 void copy_state(Optimizer<float>& from, Optimizer<float>& to) {
-    const auto targets = to.held();
-    for (const auto& a : from.held()) {
+    const auto targets = to.state();
+    for (const auto& a : from.state()) {
         for (const auto& b : targets) {
             const std::size_t begin = std::max(a.range.begin, b.range.begin), end = std::min(a.range.end, b.range.end);
             if (begin < end && std::strcmp(a.kind, b.kind) == 0)

@@ -28,10 +28,11 @@ class Optimizer {
   public:
     using Entry = typename nn::FlatParameters<T>::Entry;
 
-    // An array of state for one parameter, with as many elements: "adamw.m", "muon.momentum", ...
+    // An array of state, and the range of the flat buffer that it belongs to.
     struct State {
-        const char* kind;
+        const char* kind;  // "adamw.m", "muon.momentum", ...
         T* values;
+        Range range;
     };
 
     explicit Optimizer(nn::FlatParameters<T>& parameters)
@@ -43,20 +44,15 @@ class Optimizer {
     // parameter that backward did not reach since zero_gradients() as it is, and so its state.
     virtual void step(double learning_rate, double gradient_scale = 1.0) = 0;
 
-    // All state, each array with its range of the flat buffer.
-    struct Held {
-        const char* kind;
-        T* values;
-        Range range;
-    };
-    virtual std::vector<Held> held() = 0;
+    virtual std::vector<State> state() = 0;
 
     // The state of a parameter that it updates whole.
     std::vector<State> state_of(const Entry& entry) {
+        const Range own{entry.offset, entry.offset + entry.parameter.size()};
         std::vector<State> found;
-        for (const auto& [kind, values, range] : held())
-            if (range.begin <= entry.offset && entry.offset < range.end)
-                found.push_back({kind, values + (entry.offset - range.begin)});
+        for (const auto& [kind, values, range] : state())
+            if (range.begin <= own.begin && own.begin < range.end)
+                found.push_back({kind, values + (own.begin - range.begin), own});
         return found;
     }
 

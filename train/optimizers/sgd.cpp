@@ -29,8 +29,8 @@ SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options, const 
 }
 
 template <class T>
-auto SGD<T>::held() -> std::vector<Held> {
-    std::vector<Held> all;
+auto SGD<T>::state() -> std::vector<State> {
+    std::vector<State> all;
     for (const Part& part : parts_) all.push_back({"sgd.momentum", momentum.data() + part.state, part.range});
     return all;
 }

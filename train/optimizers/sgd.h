@@ -22,8 +22,8 @@ class SGD : public Optimizer<T> {
     //   g += wd p;  b = mu b + g;  p -= lr (g + mu b)  with Nesterov, else  p -= lr b
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::sgd; }
-    using typename Optimizer<T>::Held;
-    std::vector<Held> held() override;
+    using typename Optimizer<T>::State;
+    std::vector<State> state() override;
 
     Array<T> momentum;  // in the order of the flat parameters, without those it does not update
 

@@ -138,8 +138,8 @@ std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& 
     formats::SafetensorsWriter out;
     for (const auto& entry : parameters.entries()) {
         const std::vector<std::uint64_t> shape(entry.parameter.shape().begin(), entry.parameter.shape().end());
-        for (const auto& [kind, values] : updated_state(optimizer, entry))
-            out.add(fmt::format("{}.{}", kind, entry.name), formats::DType::F32, shape, values);
+        for (const auto& s : updated_state(optimizer, entry))
+            out.add(fmt::format("{}.{}", s.kind, entry.name), formats::DType::F32, shape, s.values);
         if (average.on())
             out.add_rounded(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
     }
@@ -206,8 +206,8 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
     for (const auto& entry : parameters.entries()) {
         const std::size_t n = entry.parameter.size();
-        for (const auto& [kind, values] : updated_state(optimizer, entry))
-            file.read(fmt::format("{}.{}", kind, entry.name), values, n);
+        for (const auto& s : updated_state(optimizer, entry))
+            file.read(fmt::format("{}.{}", s.kind, entry.name), s.values, n);
         if (averaged) file.read(kWeights + entry.name, weights.data() + entry.offset, n);
     }
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),

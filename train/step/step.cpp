@@ -164,11 +164,11 @@ void TrainingStep::update(StepResult& result) {
     profile::lap(name_of(optimizer->kind()));
 }
 
-// Processes send their arrays in the order of held(), which the first process can reproduce for each.
+// Processes send their arrays in the order of state(), which the first process can reproduce for each.
 void TrainingStep::save_optimizer(const WithOptimizer& save) {
     if (!processes_.first()) {
         std::size_t open = 0;
-        for (const auto& part : optimizer->held()) {
+        for (const auto& part : optimizer->state()) {
             ++open;
             processes_.send(0, kStateTag, part.values, part.range.size() * sizeof(float), [&] { --open; });
         }
@@ -181,7 +181,7 @@ void TrainingStep::save_optimizer(const WithOptimizer& save) {
         const Ranges ranges = ownership_->ranges_of(from);
         const auto part = make_optimizer(options_, parameters, &ranges);
         std::size_t open = 0;
-        for (const auto& array : part->held()) {
+        for (const auto& array : part->state()) {
             ++open;
             processes_.receive(from, kStateTag, array.values, array.range.size() * sizeof(float), [&] { --open; });
         }
