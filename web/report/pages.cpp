@@ -59,10 +59,10 @@ const Page kAttentionPage = {"attention.html",
                              {"page.js", "heads_data.js", "heads_map.js", "heads.js", "attention.js"}};
 const Page kRunPage = {"run.html",
                        {"base.css", "heads.css", "run.css"},
-                       {"page.js", "chart.js", "curves.js", "heads_data.js", "heads_map.js", "heads.js", "tables.js",
-                        "samples.js", "run.js"}};
+                       {"page.js", "server.js", "chart.js", "curves.js", "heads_data.js", "heads_map.js", "heads.js",
+                        "tables.js", "samples.js", "run.js"}};
 const Page kPlaygroundPage = {
-    "play.html", {"base.css", "play.css"}, {"page.js", "play_tokens.js", "play_settings.js", "play.js"}};
+    "play.html", {"base.css", "play.css"}, {"page.js", "server.js", "play_tokens.js", "play_settings.js", "play.js"}};
 
 namespace {
 
