@@ -33,12 +33,12 @@ install(FILES ${completion}/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${
 
 # Headers with vector code are not installed: they depend on -march, and a program compiled with another -march would hold
 # two versions of the same functions.
+set(vector_code attention_heads attention_operands attention_block unary_op formula decayed array/map models/activation
+    inference/rows portable_math)
+list(JOIN vector_code "|" vector_code)
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
-        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN attention_heads.h EXCLUDE PATTERN
-        attention_operands.h EXCLUDE PATTERN attention_block.h EXCLUDE PATTERN unary_op.h EXCLUDE PATTERN formula.h EXCLUDE
-        PATTERN decayed.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE PATTERN inference/rows.h
-        EXCLUDE PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE PATTERN mpi EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" REGEX "/(kernels|mpi)$|/(${vector_code}|launch).h$" EXCLUDE)
 
 # "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and
 # the compiler would find a program's own folder instead.

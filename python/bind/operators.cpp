@@ -4,11 +4,13 @@
 namespace inkling::python {
 namespace {
 
-// The other operand may be a number or an array, which becomes a constant of the tensor's dtype. Operands are copies,
-// because another thread may assign to the variable.
+// The other operand may be a number or an array, which becomes a constant of the tensor's dtype.
 template <class F>
 void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* reflected, const F& f) {
-    const auto with_array = [f](AnyTensor a, const ArrayLike& b, bool turned) {
+    const auto define_as = [&c](const char* as, const auto& g) {
+        c.def(as, python_function(as, g), nb::is_operator());
+    };
+    const auto with_array = [f](AnyTensor a, const ArrayLike& b, bool turned) {  // a copy: threads may assign to a
         const AnyTensor other = tensor_over(b, a.dtype(), false);
         const nb::gil_scoped_release others_run;
         return visit(a, [&]<class T>(const Tensor<T>& x) {
@@ -16,27 +18,12 @@ void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* ref
             return AnyTensor(turned ? f(y, x) : f(x, y));
         });
     };
-    const auto number = [f](AnyTensor a, double b) {
-        const nb::gil_scoped_release others_run;
-        return visit(a, [&](const auto& x) { return AnyTensor(f(x, b)); });
-    };
-    const auto number_first = [f](AnyTensor a, double b) {
-        const nb::gil_scoped_release others_run;
-        return visit(a, [&](const auto& x) { return AnyTensor(f(b, x)); });
-    };
-    const std::string op = name;
-    c.def(
-        name,
-        [f, op](AnyTensor a, AnyTensor b) {
-            const nb::gil_scoped_release others_run;
-            return visit(a, [&]<class T>(const Tensor<T>& x) { return AnyTensor(f(x, b.as<T>(op.c_str()))); });
-        },
-        nb::is_operator());
-    c.def(name, number, nb::is_operator());
+    define_as(name, [f]<class T>(const Tensor<T>& x, const Tensor<T>& y) { return f(x, y); });
+    define_as(name, [f]<class T>(const Tensor<T>& x, double y) { return f(x, y); });
     c.def(
         name, [with_array](AnyTensor a, const ArrayLike& b) { return with_array(std::move(a), b, false); },
         nb::is_operator());
-    c.def(reflected, number_first, nb::is_operator());
+    define_as(reflected, [f]<class T>(const Tensor<T>& y, double x) { return f(x, y); });
     c.def(
         reflected, [with_array](AnyTensor a, const ArrayLike& b) { return with_array(std::move(a), b, true); },
         nb::is_operator());

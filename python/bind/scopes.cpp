@@ -71,11 +71,10 @@ void bind_scopes(nb::module_& m) {
     m.def(
         "set_threads",
         [](std::size_t threads) {
-            const nb::gil_scoped_release others_run;
             check(set_threads(threads ? threads : default_threads()) == 0, "set_threads: the system refuses {} threads",
                   threads);
         },
-        "threads"_a = 0,
+        "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
         "Sets the number of compute threads; 0: the number of physical cores. Results do not depend on it.");
 }
 

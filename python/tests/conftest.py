@@ -1,11 +1,47 @@
+import contextlib
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def array(stored):
+    """An array of the files in tests/reference."""
+    return np.array(stored["data"]).reshape(stored["shape"])
+
+
+def same(a, b):
+    """Whether two dicts of arrays are the same."""
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@contextlib.contextmanager
+def another_thread():
+    """A list that another thread fills as long as it can run."""
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(1e-3):
+            ticks.append(None)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield ticks
+    finally:
+        done.set()
+        thread.join()
 
 
 def run_command(*arguments, check=True, **how):

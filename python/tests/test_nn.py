@@ -5,7 +5,7 @@ import re
 import inkling
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, same, softmax
 from inkling import Generator, Tensor, nn
 
 rng = np.random.default_rng(5)
@@ -13,11 +13,6 @@ rng = np.random.default_rng(5)
 
 def x_of(*shape):
     return Tensor(rng.normal(size=shape))
-
-
-def softmax(x):
-    e = np.exp(x - x.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
 
 
 def test_every_layer_is_there():
@@ -202,10 +197,6 @@ def test_modules_in_lists_and_dicts_are_found():
 
 def values_of(module):
     return {name: p.numpy().copy() for name, p in module.state_dict().items()}
-
-
-def same(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def test_a_modules_state(tmp_path):

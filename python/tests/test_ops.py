@@ -6,7 +6,7 @@ import re
 import inkling
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, array, softmax
 from inkling import Tensor
 
 rng = np.random.default_rng(3)
@@ -16,11 +16,6 @@ W = rng.normal(size=(5, 4))
 IDS = np.array([2, 0, 1])
 MASK = rng.random((3, 4)) < 0.5
 Q, K, V = (rng.normal(size=(2, 2, 3, 4)) for _ in range(3))
-
-
-def softmax(x, axis=-1):
-    e = np.exp(x - x.max(axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
 
 
 def nll(x, ids):
@@ -218,9 +213,6 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_op_is_as_pytorchs(case):
-    def array(stored):
-        return np.array(stored["data"]).reshape(stored["shape"])
-
     for dtype, tolerance in (("float64", 1e-10), ("float32", 1e-5)):
         inputs = [Tensor(array(x), dtype=dtype, requires_grad=True) for x in case["inputs"]]
         y = getattr(inkling, case["name"])(*inputs)

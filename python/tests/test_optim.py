@@ -7,14 +7,10 @@ import pickle
 import inkling
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, array, same
 from inkling import Generator, Tensor, nn, optim
 
 STEPS = json.loads((ROOT / "tests/reference/optimizers.json").read_text())
-
-
-def array(stored):
-    return np.array(stored["data"]).reshape(stored["shape"])
 
 
 def options_of(name, case):
@@ -54,10 +50,6 @@ def trained(net, optimizer, steps=5):
 def net_of(seed=1):
     random = Generator(seed)
     return nn.Sequential(nn.Linear(random, 3, 5), inkling.tanh, nn.Linear(random, 5, 2))
-
-
-def same(a, b):
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def test_groups_are_optimizers_of_their_own():

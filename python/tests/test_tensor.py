@@ -1,11 +1,10 @@
 import gc
-import threading
-import time
 import weakref
 
 import inkling
 import numpy as np
 import pytest
+from conftest import another_thread
 from inkling import Tensor
 
 
@@ -394,24 +393,10 @@ def test_gradcheck_finds_wrong_gradients():
 
 def test_other_threads_run_while_it_computes():
     x = Tensor(np.random.default_rng(0).normal(size=(1200, 1200)).astype(np.float32))
-    ticks = 0
-    done = False
-
-    def count():
-        nonlocal ticks
-        while not done:
-            ticks += 1
-            time.sleep(1e-4)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    before = ticks
-    for _ in range(20):
-        x @ x
-    after = ticks
-    done = True
-    thread.join()
-    assert after - before > 20
+    with another_thread() as ticks:
+        for _ in range(20):
+            x @ x
+    assert len(ticks) > 20
 
 
 def test_results_do_not_depend_on_threads():

@@ -3,12 +3,10 @@ import math
 import signal
 import subprocess
 import sys
-import threading
-import time
 
 import inkling
 import pytest
-from conftest import FLAGS, run_command
+from conftest import FLAGS, another_thread, run_command
 
 
 def trained(text, out, **flags):
@@ -81,18 +79,8 @@ def test_an_existing_run_is_kept(text, tmp_path):
 
 
 def test_other_threads_run(text, tmp_path):
-    ticks = []
-    done = threading.Event()
-
-    def tick():
-        while not done.wait(1e-3):
-            ticks.append(time.monotonic())
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    trained(text, tmp_path / "run", n_embd=128, batch_size=32, max_iters=40)
-    done.set()
-    thread.join()
+    with another_thread() as ticks:
+        trained(text, tmp_path / "run", n_embd=128, batch_size=32, max_iters=40)
     assert len(ticks) > 20
 
 
