@@ -72,10 +72,10 @@ class BytePairs::ByLeft {
 // Symbols form a linked list, and their merges a heap. Candidates that a merge has outdated are skipped when popped.
 class BytePairs::Window {
   public:
-    // `open`: the piece continues after the window.
-    Window(const BytePairs& pairs, std::size_t size, const SymbolAt& symbol_at, bool open)
+    // The symbols from place `begin` on. `open`: the piece continues after the window.
+    Window(const BytePairs& pairs, const SymbolAt& symbol_at, std::size_t begin, std::size_t size, bool open)
         : pairs_(pairs), open_(open), size_(static_cast<std::uint32_t>(size)), symbols_(size_) {
-        for (std::uint32_t i = 0; i < size_; ++i) symbols_[i] = {symbol_at(i), i - 1, i + 1};
+        for (std::uint32_t i = 0; i < size_; ++i) symbols_[i] = {symbol_at(begin + i), i - 1, i + 1};
         for (std::uint32_t i = 0; i < size_; ++i)
             if (const std::uint32_t rank = rank_at(i); rank != no_rank) heap_.emplace_back(rank, i);
         std::make_heap(heap_.begin(), heap_.end(), later);
@@ -181,8 +181,7 @@ void BytePairs::append_long(std::size_t size, const SymbolAt& symbol_at, std::ve
     for (std::size_t done = 0; done < size;) {
         const std::size_t count = std::min(window, size - done);
         check<BadInput>(count < no_rank, "a piece of {} bytes is too long: at most 2^32 - 2", size - done);
-        const auto symbol = [&](std::size_t i) { return symbol_at(done + i); };
-        const std::size_t merged = Window(*this, count, symbol, count < size - done).run(ids);
+        const std::size_t merged = Window(*this, symbol_at, done, count, count < size - done).run(ids);
         done += merged;
         if (4 * merged < window) window *= 2;  // permanently, so that the windows together are not many times the piece
         if (between && done < size) between();
