@@ -57,7 +57,7 @@ ADDS = ("backward", "backward, kept", "backward of its own graph")
 EXPECTED = ("is being run now", "already run and released", "has a hook of on_grad()")
 
 
-@pytest.mark.parametrize("first,second", itertools.combinations_with_replacement(CALLS, 2))
+@pytest.mark.parametrize("first,second", list(itertools.combinations_with_replacement(CALLS, 2)))
 def test_two_threads(first, second):
     rounds = [Shared() for _ in range(10)]
     added = [[], []]
