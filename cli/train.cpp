@@ -16,7 +16,6 @@
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
 #include "cli/training/train_flags.h"
-#include "data/stories/stories.h"
 #include "engine/base/clock.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
@@ -137,13 +136,9 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
     std::optional<train::RunFolder> folder;
     if (writes && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
-    const bool built_in = options.data.empty();
     train::PreparedRun run;
-    const bool broadcasts = several && options.broadcast_data && !built_in;
-    if (first || !broadcasts)
-        run.corpus = caller.text ? caller.text->corpus
-                     : built_in  ? data::stories_corpus()
-                                 : data::read_corpus(options.data, options);
+    const bool broadcasts = several && options.broadcast_data && !options.data.empty();
+    if (first || !broadcasts) run.corpus = caller.text ? caller.text->corpus : train::read_text(options);
     if (caller.text) run.datasets = &caller.text->datasets;
     if (broadcasts) broadcast(processes, run.corpus);
     if (several && !broadcasts) check_same_text(processes, run.corpus);

@@ -16,6 +16,7 @@
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
 #include "train/settings/settings.h"
+#include "train/setup/setup.h"
 #include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
@@ -147,8 +148,7 @@ class Verification {
         }
         if (!text.not_checked.empty()) return text;
         try {
-            const data::Corpus corpus =
-                options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options);
+            const data::Corpus corpus = train::read_text(options);
             const auto tokenizer = models::open_tokenizer(whole.folder);
             train::take_unknown(*tokenizer, options.strict_vocabulary);
             if (data::make_dataset(corpus, *tokenizer, {.loss_on = options.loss_on}).fingerprint !=

@@ -42,7 +42,7 @@ CLI::Option* add_data_flags(CLI::App& app, DataArguments& args) {
 }
 
 data::Corpus read_data(const DataArguments& args) {
-    data::Corpus corpus = data::read_corpus(args.data, args);
+    data::Corpus corpus = data::read_corpus(args.data, args.corpus_options());
     for (const std::string& note : corpus.notes()) spdlog::info("{}", note);
     return corpus;
 }

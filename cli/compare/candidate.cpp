@@ -2,7 +2,6 @@
 
 #include "cli/common.h"
 #include "cli/log.h"
-#include "data/stories/stories.h"
 #include "data/text/content_hash.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
@@ -42,7 +41,7 @@ train::TextOfRuns* text_of(const train::TrainOptions& options, Texts& texts) {
     auto& text = texts[key];
     if (!text) {
         text = std::make_unique<train::TextOfRuns>();
-        text->corpus = options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options);
+        text->corpus = train::read_text(options);
         for (const std::string& note : text->corpus.notes()) spdlog::info("{}", note);
     }
     return text.get();

@@ -1,5 +1,4 @@
-// The values of a run's settings, with their defaults. settings.h lists their names, help and groups; the base class
-// says how to read the text.
+// The values of a run's settings, with their defaults. settings.h lists their names, help and groups.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,10 @@ struct RunPlan {
     bool empty() const { return !adjustable && changes.empty(); }
 };
 
-struct TrainOptions : data::CorpusOptions {
-    std::vector<std::string> data = {};
+struct TrainOptions {
+    std::vector<std::string> data = {}, exclude = {};
+    std::string text_field = "", text_column = "";
+    bool lossy = false, skip_bad_lines = false;
     data::LossOn loss_on = data::LossOn::completions;
     ChatForm chat_template = ChatForm::as_needed;
     std::string out = "out";
@@ -103,6 +104,7 @@ struct TrainOptions : data::CorpusOptions {
 
     models::Architecture model_config(std::size_t tokens) const;  // for a vocabulary of this size
     models::AdapterOptions adapter_options() const;               // rank 0 for none
+    data::CorpusOptions corpus_options() const { return {exclude, text_field, text_column, lossy, skip_bad_lines}; }
     std::size_t rows_per_shard() const { return batch_size / shards; }
     std::size_t tokens_per_step() const { return batch_size * block_size * gradient_accumulation_steps; }
     // Throws Error, naming the flag, for invalid values. With --init-from the heads need not divide the width, because
@@ -111,7 +113,6 @@ struct TrainOptions : data::CorpusOptions {
 };
 
 // Invalid settings, one alone or several together. The program reports wrong usage.
-
 struct WrongSetting : Error {
     using Error::Error;
 };

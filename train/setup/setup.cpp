@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "data/chat/chat_template.h"
+#include "data/stories/stories.h"
 #include "distributed/processes.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
@@ -234,6 +235,10 @@ Budget budget_of(const data::Dataset& text) {
         budget.longest_document = std::max(budget.longest_document, text.length(e));
     budget.answers = std::find(text.learn.begin(), text.learn.end(), 0) != text.learn.end();
     return budget;
+}
+
+data::Corpus read_text(const TrainOptions& options) {
+    return options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.corpus_options());
 }
 
 void prepare(Config& config, const Resume& resume, SetupEvents& events, PreparedRun& run) {

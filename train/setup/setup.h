@@ -47,6 +47,9 @@ struct PreparedRun {
     std::vector<std::filesystem::path> damaged = {};  // newer checkpoints that cannot be loaded
 };
 
+// The text of --data, else the built-in stories.
+data::Corpus read_text(const TrainOptions& options);
+
 // Loads the newest intact candidate, else makes a new model, and fits the settings that the recipe chooses.
 void prepare(Config& config, const Resume& resume, SetupEvents& events, PreparedRun& run);
 
