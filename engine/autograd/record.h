@@ -85,26 +85,22 @@ template <class... Gs>
 both_ways(Gs&&...) -> both_ways<std::remove_cvref_t<Gs>...>;
 
 template <class T, class F>
-class ClosureGradient final : public OpGradient<T> {
+struct ClosureGradient final : OpGradient<T> {
     static constexpr bool kOps = std::is_invocable_v<const F&, const Tensor<T>&, Gradients<T>&>;
     static constexpr bool kArrays = std::is_invocable_v<const F&, const Array<T>&, Gradients<T>&>;
-    static_assert(kOps || kArrays,
-                  "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
 
-  public:
     template <class... Gs>
-    explicit ClosureGradient(Gs&&... closures) : f_(std::forward<Gs>(closures)...) {
+    explicit ClosureGradient(Gs&&... closures) : f(std::forward<Gs>(closures)...) {
         this->has_ops = kOps, this->has_arrays = kArrays;
     }
     void by_ops(const Tensor<T>& dy, Gradients<T>& grads) const override {
-        if constexpr (kOps) f_(dy, grads);
+        if constexpr (kOps) f(dy, grads);
     }
     void by_arrays(const Array<T>& dy, Gradients<T>& grads) const override {
-        if constexpr (kArrays) f_(dy, grads);
+        if constexpr (kArrays) f(dy, grads);
     }
 
-  private:
-    F f_;
+    F f;
 };
 
 // Every op ends here: makes the output, with a node if any input wants a gradient. `gradient`, of one closure or two,
@@ -113,6 +109,8 @@ class ClosureGradient final : public OpGradient<T> {
 template <class T, class... Fs>
 Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, OpInputs<T> in, Fs&&... gradient) {
     using Closure = ClosureGradient<T, both_ways<std::remove_cvref_t<Fs>...>>;
+    static_assert(Closure::kOps || Closure::kArrays,
+                  "record: a gradient takes (const Tensor<T>& dy, Gradients<T>& grads) or (const Array<T>& dy, ...)");
     std::unique_ptr<const OpGradient<T>> kept;
     if (in.wanted()) kept = std::make_unique<const Closure>(std::forward<Fs>(gradient)...);
     return record_op<T>(op, std::move(value), std::move(in), std::move(kept));
