@@ -45,8 +45,8 @@ std::size_t set_threads(std::size_t threads);
 // SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.
 void end_on_signals();
 
-// From here on the first signal sets the flag to its number; the second ends the program. A command that ends early
-// because of it returns 0 or throws Interrupted: signal_code() becomes the exit code.
+// From here on the first signal sets the flag to its number; the second ends the program. A command that a signal ends
+// early returns 0 or throws Interrupted, and the program exits with signal_code().
 const std::atomic<int>& catch_signals();
 int signal_code();                  // 128 and the signal's number; 0: none came
 void end_within(unsigned seconds);  // ends the program with signal_code()

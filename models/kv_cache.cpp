@@ -69,7 +69,7 @@ std::pair<Tensor<float>, Tensor<float>> KvCache::append(std::size_t layer, const
         };
         return {put(l.keys, k), put(l.values, v)};
     }
-    // More than two windows: the tokens look at all of them now, and the next ones at the last window.
+    // More than two windows: these tokens attend to all keys, and the cache keeps the last window for the next tokens.
     const auto join = [&](const Array<float>& all, const Tensor<float>& x) {
         return held == 0 ? x : concatenate({Tensor<float>(all.sliced(2, 0, held)), x}, 2);
     };

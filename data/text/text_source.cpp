@@ -199,7 +199,7 @@ Text read_unpacked(const ReadSome& read, const std::string& name) {
 
 Text open_unpacked(const std::string& path) {
     if (is_stream(path)) return read_unpacked(open_stream(path), name_of_source(path));
-    Text text = open_text(path);  // of what is compressed, the system reads no more than is used
+    Text text = open_text(path);  // a large file is mapped: only the pages that are used are read
     if (formats::compression_of(text.bytes.substr(0, 4)) == formats::Compression::none) return text;
     const auto read = [left = text.bytes](char* to, std::size_t max_size) mutable {
         const std::size_t n = left.copy(to, max_size);

@@ -80,8 +80,8 @@ bool GraphRun<T>::leads_on(const Node<T>& node) const {
 template <class T>
 void GraphRun<T>::propagate(Tensor<T> dy, Graph after) {
     WatchedLeaves<T> leaves;
-    for (const Claim<T>& claim : nodes_)
-        if (into_ == Into::leaves) leaves.add(*claim.node());
+    if (into_ == Into::leaves)
+        for (const Claim<T>& claim : nodes_) leaves.add(*claim.node());
     records() ? add(*root_, dy) : add_gradient(accumulator(*root_), dy.array());
     dy = {};
     for (Claim<T>& claim : nodes_) {

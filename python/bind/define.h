@@ -1,9 +1,9 @@
 // Defines a C++ function template over float and double as one Python function, from its signature:
 //   define(m, "gelu", BOTH(gelu), "docstring", "x"_a);
 //   define(m, "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); }, ...);
-// Arguments Tensor<T>, lists of tensors, layers and DType become Tensor and so on in Python; the first of them decides
-// T. An argument whose default is None is then an undefined tensor or array. The function runs without the interpreter
-// lock, so other Python threads can run.
+// Python passes Tensor, lists of Tensor, layers or DType where C++ takes them over T, and the first of these arguments
+// decides T. An argument whose default is None is then an undefined tensor or array. The function runs without the
+// interpreter lock, so other Python threads can run.
 #pragma once
 
 #include <nanobind/stl/pair.h>

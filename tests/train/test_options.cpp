@@ -23,7 +23,7 @@ std::vector<const train::Setting*> kept() {
     return all;
 }
 
-// Each of them as "name = value", for comparisons.
+// The kept settings, each as "name = value".
 std::vector<std::string> listed(const TrainOptions& options) {
     std::vector<std::string> result;
     for (const train::Setting* const s : kept()) result.push_back(s->name + " = " + s->toml(options));

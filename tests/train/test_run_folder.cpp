@@ -84,7 +84,7 @@ TEST_CASE("run folder: keeps the last two and the best, or as many of the newest
     // a run resumed from an older checkpoint keeps its new ones
     save(folder, 3, kNotEvaluated, "again");
     CHECK(read(folder.path() / "latest" / "file") == "again");
-    CHECK(kept() == std::set<std::string>{"step-000003"});  // later steps go, the best of them too
+    CHECK(kept() == std::set<std::string>{"step-000003"});  // it removes later steps, the best one included
     RunFolder three(scratch.path("three"), 3);
     save(three, 1, 2);  // keeps as many of the newest as it is told
     for (std::size_t step = 2; step <= 6; ++step) save(three, step, 3);

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr int max_depth = 128;
 
-// The characters by id of what CharTokenizer::to_json writes: a BPE model without merges or steps that change the text.
-// None for any other tokenizer.
+// The characters, in the order of ids, if CharTokenizer::to_json wrote the file: a BPE model without merges and without
+// steps that change the text. None for any other tokenizer.
 std::optional<std::vector<char32_t>> characters_of(const BpeSpec& spec) {
     using Kind = DecoderStep::Kind;
     if (spec.byte_letters || !spec.merges.empty()) return std::nullopt;
