@@ -8,10 +8,9 @@
 //   - overwrite its elements where dy.can_overwrite(), and pass that memory on to add() once
 // A closure leaves out inputs that are not wanted(), and calls exactly one of the functions for each other input. It
 // runs once for each run of the graph, on the thread that called backward(). It may run backward through a graph of its
-// own (nn/checkpoint.h) before it writes its first gradient: from then on it may hold locks of leaves.
+// own (nn/checkpoint.h), but not inside accumulate_into(), which holds the lock of a leaf.
 #pragma once
 
-#include "engine/autograd/leaf_lock.h"
 #include "engine/autograd/output.h"
 #include "engine/autograd/record.h"
 #include "engine/base/function_ref.h"
@@ -26,7 +25,7 @@ enum class SumLayout { dense, any };
 template <class T>
 class Gradients {
   public:
-    Gradients(const NodePtr<T>& node, GraphRun<T>& run) : node_(node), run_(run), leaves_(*node) {}
+    Gradients(const NodePtr<T>& node, GraphRun<T>& run) : node_(node), run_(run) {}
 
     // Whether input i wants a gradient. If not, computing it is wasted.
     bool wanted(std::size_t i) const;
@@ -56,7 +55,6 @@ class Gradients {
     // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
     Node<T>& input(std::size_t i) { return *node_->inputs[i]; }
 
-    void finish() { leaves_.finish(); }          // only for runs
     const Node<T>* sum_of(std::size_t i) const;  // the node with the sum of input i's gradient, or null
 
   private:
@@ -64,7 +62,6 @@ class Gradients {
 
     const NodePtr<T>& node_;
     GraphRun<T>& run_;
-    LeafLocks<T> leaves_;
 };
 
 // Thrown when a saved value has been modified in place; the run adds the op's name.

@@ -40,10 +40,7 @@ template <class T, class Body>
 void call(const NodePtr<T>& node, GraphRun<T>& run, const ConstArray<std::type_identity_t<T>>& dy, const Body& body) {
     try {
         Gradients<T> grads(node, run);
-        detect::check_gradients<T>(*node, dy, grads, [&] {
-            body(grads);
-            grads.finish();
-        });
+        detect::check_gradients<T>(*node, dy, grads, [&] { body(grads); });
         profile::lap(node->op, true);
     } catch (const ModifiedInPlace& value) {
         throw Error(

@@ -15,7 +15,7 @@ struct Requests {
 };
 
 template <class T>
-struct Watch {  // under the node's lock (leaf_lock.h)
+struct Watch {  // under the node's lock (node.h)
     Requests<T> requests;
     Array<T> retained;  // the sum since zero_grad(); undefined before the first
 };
