@@ -20,11 +20,6 @@ void refuse_in_a_line(const Call& call) {
     }
 }
 
-// Changes safetensors files (safetensors_mutator.cpp) with a mutator of bytes, libFuzzer's or ours.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t max_size,
-                                               unsigned seed);
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t max_size);
-
 #ifdef INKLING_FUZZER
 
 #define FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size)
