@@ -14,22 +14,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/program.h"
 #include "formats/files/directory.h"
-#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 #include "tests/support/checks.h"
+#include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/wait.h"
 
 namespace inkling::testing {
 
@@ -119,15 +117,9 @@ class Process {
     Result wait(int seconds = kEmulated ? 2800 : 280) {
         Result result;
         int status = 0;
-        int naps = 500 * seconds;  // counted, not timed, so that it does not give up after a pause of the whole machine
         rusage used{};
-        while (wait4(pid_, &status, WNOHANG, &used) == 0) {
-            if (naps-- == 0) {
-                kill(pid_, SIGKILL);
-                FAIL("the program did not end within " << seconds << " s");
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
+        INFO("the program did not end within " << seconds << " s");
+        REQUIRE(within(seconds, [&] { return wait4(pid_, &status, WNOHANG, &used) != 0; }));
         pid_ = 0;
         result.killed = !WIFEXITED(status);
         result.code = result.killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -205,30 +197,15 @@ Result execute(const Pieces&... pieces) {
 
 // Waits until a file has more than this many bytes.
 inline void wait_for_file(const std::string& path, std::uintmax_t bytes = 0) {
-    for (int naps = 0; naps < 30'000; ++naps) {
+    INFO(path);
+    wait_until([&] {
         std::error_code none;
-        if (fs::file_size(path, none) > bytes && !none) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL(path << " does not appear");
+        return fs::file_size(path, none) > bytes && !none;
+    });
 }
 
 inline std::string printed_by(const std::string& path, const Arguments& arguments = {}) {
     return succeeded(Process(arguments, "", "/dev/null", nullptr, path).wait()).out;
-}
-
-inline std::vector<std::string> lines_of(const std::string& text) {
-    std::istringstream in(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-}
-
-// Parses the lines of stdout or of a file, one JSON object each.
-inline std::vector<ordered_json> json_lines(const std::string& text) {
-    std::vector<ordered_json> result;
-    for (const std::string& line : lines_of(text)) result.push_back(ordered_json::parse(line));
-    return result;
 }
 
 inline std::vector<ordered_json> json_lines(const Result& r) { return json_lines(succeeded(r).out); }
@@ -241,8 +218,6 @@ ordered_json json_of(const Pieces&... pieces) {
     return lines[0];
 }
 
-inline json json_in(const std::string& path) { return json::parse(read_file(path)); }
-inline std::vector<ordered_json> lines_in(const std::string& path) { return json_lines(read_file(path)); }
 inline std::string weights_in(const std::string& run) { return read_file(run + "/latest/model.safetensors"); }
 
 // Checks the exit code, that stdout is empty, and that stderr is one line, "inkling: ...", which contains `text`.

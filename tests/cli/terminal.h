@@ -76,10 +76,7 @@ class Terminal {
         }
         int status = 0;
         INFO("shown: " << rest().substr(0, 2000) << "; expected: the end");
-        for (int naps = 5000; waitpid(pid_, &status, WNOHANG) == 0; --naps) {
-            REQUIRE(naps > 0);  // fails instead of waiting forever for a program that waits for a key
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
+        wait_until([&] { return waitpid(pid_, &status, WNOHANG) != 0; });  // or it waits for a key, for ever
         pid_ = 0;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }

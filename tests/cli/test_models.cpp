@@ -7,16 +7,6 @@
 
 using namespace inkling::testing;
 
-namespace {
-
-void check_keys(const ordered_json& j, const std::vector<std::string>& keys) {
-    std::vector<std::string> found;
-    for (const auto& [key, value] : j.items()) found.push_back(key);
-    CHECK(found == keys);
-}
-
-}  // namespace
-
 TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr", "[cli]") {
     const Arguments command = words("generate --model", small_run(), "-p 'the quick' -n 30 --seed 5");
     const Result r = execute(command);
@@ -43,10 +33,12 @@ TEST_CASE("generate: --json is one object a text", "[cli]") {
     const Arguments command = words("generate --model", small_run(), "-p fox -n 12 --seed 7 --num-samples 3");
     const auto texts = json_lines(program(command + "--json"));
     REQUIRE(texts.size() == 3);
+    CHECK(json_of(command, "--num-samples 1")["text"] == texts[0]["text"]);
     for (const auto& j : texts) {
-        check_keys(j, {"prompt", "text", "tokens", "prompt_tokens", "tok_s", "prompt_tok_s", "seed", "stop_reason"});
-        CHECK((j["prompt"] == "fox" && j["text"].get<std::string>().size() == 12));
-        check_holds(j, "tokens", 12, "prompt_tokens", 3, "seed", 7, "stop_reason", "length");
+        CHECK(keys_of(j) == std::vector<std::string>{"prompt", "text", "tokens", "prompt_tokens", "tok_s",
+                                                     "prompt_tok_s", "seed", "stop_reason"});
+        CHECK(j["text"].get<std::string>().size() == 12);
+        check_holds(j, "prompt", "fox", "tokens", 12, "prompt_tokens", 3, "seed", 7, "stop_reason", "length");
     }
     CHECK(texts[0]["text"] != texts[1]["text"]);
     // the same texts as without --json
@@ -59,7 +51,7 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     const ScratchFolder folder;
     const std::string text = "the lazy fox jumps.\n", file = folder.write("text.txt", text);
     const auto j = json_of("eval --model", small_run(), "--data", file);
-    check_keys(j, {"loss", "perplexity", "bits_per_byte", "tokens", "replaced"});
+    CHECK(keys_of(j) == std::vector<std::string>{"loss", "perplexity", "bits_per_byte", "tokens", "replaced"});
     const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/best");
     const double loss = inkling::train::evaluate(*model, tokenizer->encode(text));
     CHECK(j["tokens"] == 19);
@@ -67,19 +59,6 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK(j["perplexity"].get<double>() == Approx(std::exp(loss)).epsilon(1e-6));
     CHECK(j["bits_per_byte"].get<double>() == Approx(loss / std::log(2.0)).epsilon(1e-6));  // a byte a token here
     check_has(execute("eval --model", small_run(), "--data", file).out, "perplexity", "19");
-}
-
-TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
-    const TrainFolder folder;
-    const Arguments command = words("eval --model", small_run(), "--data", folder.text);
-    const auto whole = json_of(command), strided = json_of(command, "--stride 2");
-    const double loss = whole["loss"], rounded = json_of(command, "--precision bf16")["loss"];
-    CHECK(strided["tokens"] == whole["tokens"]);
-    CHECK(strided["loss"].get<double>() != Approx(loss).epsilon(1e-6));
-    CHECK(json_of(command, "--stride 8")["loss"].get<double>() == Approx(loss).epsilon(0.01));
-    CHECK(rounded != loss);
-    CHECK(rounded == Approx(loss).epsilon(0.01));
-    check_fails(call(command + "--stride 9"), 2, "context of 8");
 }
 
 TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
@@ -91,22 +70,26 @@ TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
     check_fails(call("eval --model", folder.path(), "--data", folder.text), 3, "take another checkpoint");
 }
 
-TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]") {
+TEST_CASE("eval: shorter windows, a stride, other precisions, and how far it is", "[cli]") {
     const TrainFolder folder;
     execute(folder.train(small("--n-embd 32")));
     const Arguments command = words("eval --model", folder.out, "--data", folder.text);
     const auto loss = [&](const auto&... more) { return json_of(command, more...)["loss"].template get<double>(); };
     using inkling::WeightType;
-    const auto expected = [&](WeightType type, std::size_t length) {
+    const auto expected = [&](WeightType type, const inkling::train::EvaluateOptions& options) {
         const auto [model, tokenizer] = inkling::models::load_model(folder.out + "/best", std::nullopt, {type});
-        return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), {.length = length}))
-            .epsilon(1e-9);
+        return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), options)).epsilon(1e-9);
     };
-    CHECK(loss() == expected(WeightType::fp32, 8));
-    CHECK(loss("--block-size 5") == expected(WeightType::fp32, 5));
-    CHECK(loss("--quantize q8_0") == expected(WeightType::q8_0, 8));
-    CHECK(loss("--quantize q8_0") != expected(WeightType::fp32, 8));
+    const double plain = loss(), rounded = loss("--precision bf16");
+    CHECK(plain == expected(WeightType::fp32, {}));
+    CHECK(rounded != plain);
+    CHECK(rounded == Approx(plain).epsilon(0.01));
+    CHECK(loss("--block-size 5") == expected(WeightType::fp32, {.length = 5}));
+    CHECK(loss("--stride 2") == expected(WeightType::fp32, {.stride = 2}));
+    CHECK(loss("--quantize q8_0") == expected(WeightType::q8_0, {}));
+    CHECK(loss("--quantize q8_0") != expected(WeightType::fp32, {}));
     check_fails(call(command + "--block-size 9"), 2, "at most the context of 8, got 9");
+    check_fails(call(command + "--stride 9"), 2, "context of 8");
     check_fails(call(command + "--block-size 5 --stride 6"), 2, "--block-size of 5, got 6");
     check_fails(call(command + "--quantize q8_0 --precision bf16"), 2, "--precision");
     CHECK(program(command).err.empty());  // soon over
@@ -135,8 +118,8 @@ TEST_CASE("bench: times training steps", "[cli]") {
     const auto rows = json_lines(program("bench --preset micro,tiny --batch 2 --seconds 0.05 --threads 1 --json"));
     REQUIRE(rows.size() == 2);
     for (const auto& j : rows) {
-        check_keys(j, {"preset", "arch", "precision", "threads", "batch", "params", "ms_step", "best_ms", "tok_s",
-                       "gflops", "peak_rss_mb"});
+        CHECK(keys_of(j) == std::vector<std::string>{"preset", "arch", "precision", "threads", "batch", "params",
+                                                     "ms_step", "best_ms", "tok_s", "gflops", "peak_rss_mb"});
         check_holds(j, "precision", "fp32", "threads", 1, "batch", 2);
         for (const char* key : {"ms_step", "tok_s", "peak_rss_mb"}) CHECK(j[key] > 0);
         CHECK(j["best_ms"] <= j["ms_step"]);
@@ -157,7 +140,7 @@ TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
     const auto rows = json_lines(program("gradcheck --filter Norm --json"));
     REQUIRE(rows.size() >= 2);
     for (const auto& j : rows) {
-        check_keys(j, {"name", "max_rel_error", "bound", "passed"});
+        CHECK(keys_of(j) == std::vector<std::string>{"name", "max_rel_error", "bound", "passed"});
         check_has(j["name"].get<std::string>(), "Norm");
         CHECK(j["passed"] == true);
         CHECK(j["max_rel_error"] <= j["bound"]);

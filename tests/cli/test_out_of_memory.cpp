@@ -1,6 +1,4 @@
 // Allocations that fail, each in turn: the program ends with exit code 1 and one line, never by a signal.
-#include <sys/resource.h>
-
 #include <list>
 #include <optional>
 
@@ -81,8 +79,7 @@ class StarvedServer {
         process->signal(SIGUSR1);
         const std::string status = "/proc/" + std::to_string(process->pid()) + "/status";
         const std::string none = "\nShdPnd:\t0000000000000000\n";  // signals that the process has yet to take
-        for (int naps = 0; naps < 10000 && read_file(status).find(none) == std::string::npos; ++naps)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        wait_until([&] { return read_file(status).find(none) != std::string::npos; });
     }
     bool failed() const { return fs::exists(mark_); }
     void forget() { fs::remove(mark_); }
@@ -130,11 +127,7 @@ TEST_CASE("out of memory: a server lives on after an allocation of a request has
             refused += a.status != 200;
             REQUIRE((a.status == 200 || a.status == 500 || a.status == 503 || a.status == 0));
             if (a.status == 200) CHECK(a.json()["choices"] == expected);
-            runs = false;
-            for (int naps = 0; naps < 100 && !runs; ++naps) {
-                runs = try_ask(server.port, "GET", "/health").status == 200;
-                if (!runs) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-            }
+            runs = within(0.2, [&] { return try_ask(server.port, "GET", "/health").status == 200; });
         }
         if (!reached) break;
         ++ended;  // in a destructor of nlohmann's library, which allocates
@@ -158,17 +151,4 @@ TEST_CASE("out of memory: a server accepts connections after memory for one has 
         REQUIRE(answers);
         REQUIRE(server.failed());
     }
-}
-
-TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {
-    if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
-    const TrainFolder folder;
-    const auto limited = [] {
-        const rlimit limit{rlim_t{600} << 20, rlim_t{600} << 20};
-        setrlimit(RLIMIT_AS, &limit);
-    };
-    const Result r = program(folder.train(small("--batch-size 4000 --block-size 512")), "", "/dev/null", limited);
-    CHECK(r.code == 1);
-    check_has(r.err, "inkling: ", "out of memory: ", " MB");
-    check_lacks(r.err, "terminate");
 }

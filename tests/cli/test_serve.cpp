@@ -98,10 +98,7 @@ TEST_CASE("serve: a second signal ends what runs", "[cli]") {
     Wire running(server.port);
     server.stream(running, 100000000);
     server.process.signal(SIGTERM);
-    for (Answer a; a.status != 503; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
-        a = get(server.port, "/health");
-        REQUIRE((a.status == 200 || a.status == 503));
-    }
+    wait_until([&] { return get(server.port, "/health").status == 503; });
     server.process.signal(SIGTERM);
     CHECK(server.process.wait(60).code == 143);
 }

@@ -8,15 +8,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "tests/catch.h"
+#include "tests/support/wait.h"
 #include "web/http/http.h"
 
 namespace inkling::testing {
@@ -161,11 +159,7 @@ inline int free_port() { return web::HttpServer({.port = 0}).port(); }
 
 // Waits until a server on this port has this page.
 inline void wait_for(int port, const std::string& path) {
-    for (int i = 0; i < 30'000; ++i) {
-        if (try_ask(port, "GET", path).status == 200) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL("the server does not answer");
+    wait_until([&] { return try_ask(port, "GET", path).status == 200; });
 }
 
 // The events of a stream, without the last one, [DONE].

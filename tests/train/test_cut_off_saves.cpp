@@ -7,12 +7,9 @@
 
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "formats/files/file.h"
 #include "formats/files/file_calls.h"
-#include "tests/catch.h"
+#include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
@@ -68,9 +65,7 @@ int train_in_child(const std::string& out, F before_call) {
 std::string timeless(const fs::path& file) {
     std::string text;
     if (file.filename() == "metrics.jsonl") {
-        std::istringstream lines(formats::read_file(file));
-        for (std::string line; std::getline(lines, line);) {
-            auto json = nlohmann::ordered_json::parse(line);
+        for (nlohmann::ordered_json json : lines_in(file)) {
             for (const char* key : {"tok_s", "train_s", "elapsed_s"}) json.erase(key);
             text += json.dump() + "\n";
         }
@@ -97,12 +92,12 @@ std::map<std::string, std::string> content(const fs::path& folder) {
     return result;
 }
 
-std::string differences(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
-    std::string text;
+// The names of files that differ, or that only one of them has.
+std::string differences(const std::map<std::string, std::string>& a, std::map<std::string, std::string> b) {
     for (const auto& [name, bytes] : a)
-        if (!b.contains(name) || b.at(name) != bytes) text += name + " ";
-    for (const auto& [name, bytes] : b)
-        if (!a.contains(name)) text += name + " ";
+        if (const auto [there, missing] = b.try_emplace(name, "missing"); there->second == bytes) b.erase(there);
+    std::string text;
+    for (const auto& [name, bytes] : b) text += name + " ";
     return text;
 }
 

@@ -1,7 +1,6 @@
 // The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
-#include <nlohmann/json.hpp>
-
-#include "formats/files/file.h"
+#include "tests/support/checks.h"
+#include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/config_of.h"
 #include "tests/train/run.h"
@@ -156,9 +155,9 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     train::MetricsFile lines(scratch.path("metrics.jsonl"), 0);
     run.loop.run({&seen, &lines});
     REQUIRE(seen.evaluations.size() == 4);
-    const std::string written = formats::read_file(scratch.path("metrics.jsonl"));
-    const auto first = nlohmann::ordered_json::parse(written.substr(0, written.find('\n')));
-    CHECK((first["step"] == 0 && first["val_loss"] == loss && first["train_s"] == 0 && !first.contains("loss")));
+    const auto first = lines_in(scratch.path("metrics.jsonl")).at(0);
+    check_holds(first, "step", 0, "val_loss", loss, "train_s", 0);
+    CHECK_FALSE(first.contains("loss"));
     CHECK(seen.evaluations[0] == std::pair(std::size_t{0}, loss));
     CHECK(seen.checkpoints.front() == 0);
     CHECK((run.loop.has_best() && run.state().best_step > 0));

@@ -55,14 +55,14 @@ TEST_CASE("http: connections beyond the limit are all refused at once, until oth
     Wire one(server.port()), two(server.port());
     one.send("GET");
     two.send("GET");
-    while (server.http.connections() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_until([&] { return server.http.connections() >= 2; });
     std::vector<std::unique_ptr<Wire>> others;  // none of which reads or ends
     for (int i = 0; i < 100; ++i) others.push_back(std::make_unique<Wire>(server.port()));
     check_refused(get(server.port(), "/open"), 503, "too_many_connections");
     for (const auto& wire : others) CHECK(wire->answer().status == 503);
     one.close();
     two.close();
-    while (server.http.connections() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_until([&] { return server.http.connections() == 0; });
     CHECK(get(server.port(), "/open").status == 200);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
             clients.push_back(std::make_unique<Wire>(server.port()));
             clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na");
         }
-        while (server.http.connections() < kClients) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        wait_until([&] { return server.http.connections() >= kClients; });
         CHECK(threads() == at_first);
         CHECK(get(server.port(), "/open").status == 503);
         for (const auto& client : clients) client->send("b");
@@ -109,7 +109,7 @@ TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[s
         busy.push_back(std::make_unique<Wire>(http.port()));
         busy.back()->send(request);
     }
-    while (running < busy.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_until([&] { return running == busy.size(); });
     rlimit before{};
     REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
     const rlimit none{1 << 20, before.rlim_max};
@@ -203,7 +203,7 @@ TEST_CASE("http: the end waits for no client", "[serve]") {
     waits.send(request_text("GET", "/waits", ""));
     streaming.get_future().wait();
     waiting.get_future().wait();
-    while (http.connections() < 6) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_until([&] { return http.connections() >= 6; });
     http.stop(0.3, [&] { given_up = true; });
     CHECK(waits.answer().body == "given up");
     CHECK(http.connections() == 0);
