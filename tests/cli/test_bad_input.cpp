@@ -1,4 +1,4 @@
-// Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and no partial output.
+// Bad input (exit code 3) and failing writes (1): one line on stderr, and no partial output.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -53,29 +53,38 @@ TEST_CASE("bad input: prompts and texts that the model cannot read", "[cli]") {
     refused(folder.path("none.txt"), "");
 }
 
-TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where files are read whole", "[cli]") {
+TEST_CASE("bad input: FIFOs, devices, giant files and links in a circle are refused by name", "[cli]") {
     const CopiedRun run;
-    const std::string fifo = run.path("fifo"), giant = run.write("giant", "x"),
-                      config = fs::canonical(run.out + "/best").string() + "/config.json";
+    const std::string fifo = run.path("fifo"), giant = run.write("giant", "x"), loop = run.path("loop"),
+                      out = run.path("out"), config = fs::canonical(run.out + "/best").string() + "/config.json";
     REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);  // nobody writes to it: who waits for it waits for ever
     fs::resize_file(giant, std::uintmax_t{1} << 40);
-    const Arguments generate = words("generate --model", small_run(), "-f");
-    for (const std::string& path : {fifo, std::string("/dev/zero"), giant}) {
-        const std::string message = "cannot read " + path + ": it ";
-        check_fails(call(run.train("--config", path, kSmall)), 3, message);
-        check_fails(call(generate + path), 3, message);
-        check_fails(call("attention --model", small_run(), "--json -f", path), 3, message);
-        check_fails(call("tokenize encode --tokenizer", path, "-f", run.text), 3, message);
+    fs::create_symlink("loop", loop);
+    const Arguments generate = words("generate --model", small_run(), "-f"),
+                    train = words("train --data", run.text, "--out", out, kSmall);
+    for (const std::string& path : {fifo, std::string("/dev/zero"), giant, loop}) {  // what is read whole
+        for (const Arguments& command :
+             {train + "--config", generate, words("attention --model", small_run(), "--json -f"),
+              words("tokenize encode -f", run.text, "--tokenizer")})
+            check_fails(call(command + path), 3, "cannot read " + path + ": ");
         if (path != fifo)  // which may be text
-            check_fails(call("eval --model", small_run(), "--data", path), 3, message);
+            check_fails(call("eval --model", small_run(), "--data", path), 3, "cannot read " + path + ": ");
+        if (path == loop) continue;
         fs::remove(config);
         fs::create_symlink(path, config);
         check_fails(call("generate --model", run.out, "-p the"), 3, config + ": ");
     }
+    for (const Arguments& command :
+         {words("train --out", out, kSmall, "--data"), words("train --data", run.text, kSmall, "--out"),
+          train + "--resume", train + "--init-from", train + "--tokenizer", words("generate --model"),
+          words("info --model"), words("eval --data", run.text, "--model"), words("attention -p the --json --model"),
+          words("export --out", run.path("o.gguf"), "--model"),
+          words("tokenize encode --tokenizer", small_run(), "-f")})
+        check_fails(call(command + loop), 3, "cannot read " + loop + ": Too many levels of symbolic links");
+    CHECK_FALSE(fs::exists(out));
     // an endless standard input is refused
-    const Arguments from_stdin = words("generate -f - --model", small_run());
-    check_fails(program(from_stdin, "", "/dev/zero"), 3, "standard input: it has more than 512 MB");
-    check_fails(program(from_stdin, "", run.path()), 3, "cannot read standard input: Is a directory");
+    check_fails(program(generate + "-", "", "/dev/zero"), 3, "standard input: it has more than 512 MB");
+    check_fails(program(generate + "-", "", run.path()), 3, "cannot read standard input: Is a directory");
 }
 
 TEST_CASE("bad input: --data may be a FIFO", "[cli]") {
@@ -89,38 +98,17 @@ TEST_CASE("bad input: --data may be a FIFO", "[cli]") {
     CHECK(succeeded(r).out == program(eval + folder.text).out);
 }
 
-TEST_CASE("bad input: links that lead in a circle", "[cli]") {
-    const TrainFolder folder;
-    const std::string loop = folder.path("loop");
-    fs::create_symlink("loop", loop);
-    for (const Arguments& command :
-         {words("train --out", folder.out, kSmall, "--data"), words("train --data", folder.text, kSmall, "--out"),
-          folder.train(kSmall, "--config"), folder.train(kSmall, "--resume"), folder.train(kSmall, "--init-from"),
-          folder.train(kSmall, "--tokenizer"), words("generate --model"), words("info --model"),
-          words("eval --data", folder.text, "--model"), words("attention -p the --json --model"),
-          words("export --out", folder.path("o.gguf"), "--model"), words("generate --model", small_run(), "-f"),
-          words("tokenize encode -f", folder.text, "--tokenizer"),
-          words("tokenize encode --tokenizer", small_run(), "-f")})
-        check_fails(call(command + loop), 3, "cannot read " + loop + ": Too many levels of symbolic links");
-    CHECK_FALSE(fs::exists(folder.out));
-}
-
 TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
     const CopiedRun run;
+    const std::string weights = run.out + "/best/model.safetensors";
     const auto refused = [](const std::string& model, const std::string& message) {
         for (const char* command : {"generate", "info"})
             check_fails(call(words(command, "--model", model)), 3, message);
     };
     refused(run.path("none"), "none");
     refused(run.path(), run.path());
-    const std::string weights = read_file(run.out + "/best/model.safetensors");
-    run.write("run/best/model.safetensors", weights.substr(0, weights.size() / 2));
+    fs::resize_file(weights, fs::file_size(weights) / 2);
     refused(run.out, "model.safetensors");
-    run.write("run/best/model.safetensors", weights);
-    run.write("run/best/config.json", "{\"model_type\": \"mamba\"}");
-    refused(run.out, "'mamba' is not supported");
-    fs::remove(run.out + "/best/config.json");  // then `latest` stands in
-    CHECK(program("info --model", run.out).code == (fs::equivalent(run.out + "/best", run.out + "/latest") ? 3 : 0));
 }
 
 TEST_CASE("failed run: an --out that cannot be, and a stdout that is full", "[cli]") {
@@ -130,20 +118,7 @@ TEST_CASE("failed run: an --out that cannot be, and a stdout that is full", "[cl
     CHECK(read_file(folder.text) == small_text());
     for (const Arguments& command :
          {words("generate --model", small_run(), "-n 3 --json"), words("info --model", small_run()),
-          words("eval --model", small_run(), "--data", folder.text), words("gradcheck --filter Linear")})
+          words("eval --model", small_run(), "--data", folder.text), words("gradcheck --filter Linear"),
+          words("--help"), words("train --help"), words("--version")})
         check_fails(program(command, "/dev/full"), 1, "stdout: cannot be written: No space left on device");
-}
-
-TEST_CASE("failed run: a learning rate that is absurd diverges, and leaves no broken checkpoint", "[cli]") {
-    const TrainFolder folder;
-    const Result r = ended_with(
-        4, program(folder.train(small("--learning-rate 1000000 --min-lr 1000000 --warmup-iters 0 --max-iters 500"))));
-    CHECK(r.out.empty());
-    check_has(r.err, "\ninkling: training diverged", "--learning-rate",
-              "warning: step 2: every value and gradient is finite, and the norm of the gradients is not: the largest",
-              "learning rate 1e+06: the step is skipped");
-    for (const std::string& name : names_in(folder.out)) {
-        CHECK_FALSE(name.starts_with(".unfinished"));
-        if (name.starts_with("step-")) execute("info --model", folder.out + "/" + name);
-    }
 }

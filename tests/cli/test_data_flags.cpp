@@ -1,5 +1,4 @@
 // --data and the flags that say how to read it, the same in train, eval and tokenize.
-#include <sys/stat.h>
 #include <set>
 
 #include "data/stories/stories.h"
@@ -76,41 +75,31 @@ TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[c
     execute(more, same);
 }
 
-TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
+TEST_CASE("data flags: hostile input ends in one line, without the memory that it would take", "[cli]") {
     const ScratchFolder folder;
-    const std::string packed = gzip(small_text());
-    const std::string sparse = folder.write("sparse.gz", packed);
-    fs::resize_file(sparse, std::uintmax_t{1} << 40);
     std::string bombs[2];
     for (int i = 0; i < 20; ++i) {
         const std::string part(16 << 20, 'x');
         bombs[0] += gzip(part);
         bombs[1] += zstd(part);
     }
-    const ScratchFolder other;
-    fs::create_symlink("loop.gz", folder.path("loop.gz"));
+    const std::string sparse = folder.write("sparse.gz", gzip(small_text()));
+    fs::resize_file(sparse, std::uintmax_t{1} << 40);
     for (const auto& [path, message] : std::vector<std::pair<std::string, std::string>>{
              {folder.write("bomb.gz", bombs[0]), "bomb.gz: it grows to more than 500 times its size"},
              {folder.write("bomb.zst", bombs[1]), "bomb.zst: it grows to more than 500 times its size"},
              {folder.write("zeros.zst", zstd(std::string(16 << 20, '\0'))), "zeros.zst: this is a binary file"},
-             {folder.write("cut.gz", packed.substr(0, packed.size() - 1)), "cut.gz: it ends early"},
-             {folder.write("late.gz", packed + gzip(std::string("ELF\0", 4))), "a binary file, byte 1218 is NUL"},
              {folder.write("window.zst", "\x28\xB5\x2F\xFD" + std::string("\x00\xF8", 2) + std::string(100, 'x')),
               "window.zst: it is damaged"},
              {sparse, "sparse.gz: it has holes"},
-             {"/dev/zero", "/dev/zero: it is a device"},
-             {other.write("program", read_file(kProgram)),  // without holes, which it may have
-              "this is a binary file, an ELF program: name a text file"},
-             {folder.path("loop.gz"), "Too many levels of symbolic links"}}) {
+             {"/dev/zero", "/dev/zero: it is a device"}}) {
         const Result r = program("eval --model", small_run(), "--data", path);
         check_fails(r, 3, message);
         if (!kSanitized) CHECK(r.peak_mb < 250);  // their allocators keep what is freed
     }
-    // none of them stops reading a folder
-    REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
     folder.write("good.txt", "the fox");
     check_has(execute("eval --model", small_run(), "--data", folder.path()).err,
-              "skipped 7 files: 3 binary, 4 damaged");
+              "skipped 5 files: 2 binary, 3 damaged");
 }
 
 TEST_CASE("data stories: the built-in stories, and conversations about them", "[cli]") {

@@ -19,26 +19,13 @@ std::string text_of(const Arguments& more) { return json_of(generate(more))["tex
 
 }  // namespace
 
-TEST_CASE("generate: a text is the same alone, in a batch and with any number of threads", "[cli]") {
-    const Arguments flags = words("-p the -n 30 --seed 3 --json --top-p 0.95 --repeat-penalty 1.1");
-    const auto many = json_lines(program(generate(flags, "--num-samples 20")));
-    REQUIRE(many.size() == 20);
-    const auto few = json_lines(program(generate(flags, "--num-samples 3 --threads 2")));
-    for (std::size_t i = 0; i < 3; ++i) CHECK(few[i]["text"] == many[i]["text"]);
-    CHECK(json_lines(program(generate(flags))).at(0)["text"] == many[0]["text"]);
-    CHECK(many[18]["text"] != many[17]["text"]);
-}
-
-TEST_CASE("generate: ends before a stop text", "[cli]") {
+TEST_CASE("generate: ends before the first of several stop texts", "[cli]") {
     const Arguments flags = words("-p 'the quick' -n 60 --temperature 0.5");
-    const std::string whole = text_of(flags);
-    const std::string stop = whole.substr(20, 3), other = whole.substr(40, 2);
-    const std::size_t at = std::min(whole.find(stop), whole.find(other));
+    const std::string whole = text_of(flags), stop = whole.substr(20, 3), other = whole.substr(40, 2);
+    const std::string text = whole.substr(0, std::min(whole.find(stop), whole.find(other)));
     const Arguments stopped = generate(flags, "--stop", stop, "--stop", other);
-    const auto ended = json_of(stopped);
-    check_holds(ended, "text", whole.substr(0, at), "stop_reason", "stop");
-    CHECK(ended["tokens"] < 60);
-    CHECK(program(stopped + "--no-prompt").out == whole.substr(0, at) + "\n");
+    check_holds(json_of(stopped), "text", text, "stop_reason", "stop");
+    CHECK(program(stopped + "--no-prompt").out == text + "\n");
     check_fails(call(generate("--stop ''")), 2, "stop text");
 }
 
@@ -50,8 +37,6 @@ TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
         text += token["text"].get<std::string>();
         REQUIRE(token["top"].size() == 3);
         CHECK(token["logprob"] <= token["top"][0]["logprob"]);
-        CHECK(token["top"][2]["logprob"] <= token["top"][1]["logprob"]);
-        CHECK(token["top"][0]["logprob"] <= 0);
         CHECK(token["id"].is_number());
     }
     CHECK(text == j["text"].get<std::string>());
@@ -102,7 +87,8 @@ TEST_CASE("generate: without --seed another text each time, which the seed that 
     const std::string seed = one.err.substr(5, one.err.find('\n') - 5);
     CHECK(program(command + words("--seed", seed)).out == one.out);
     const auto a = json_of(command), b = json_of(command);
-    CHECK((a["seed"] != b["seed"] && a["text"] != b["text"]));
+    CHECK(a["seed"] != b["seed"]);
+    CHECK(a["text"] != b["text"]);
     CHECK(json_of(command, "--seed", a["seed"].dump())["text"] == a["text"]);
 }
 

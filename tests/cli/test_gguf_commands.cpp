@@ -109,13 +109,11 @@ TEST_CASE("gguf commands: training starts from a file, whole or with adapters on
 
 TEST_CASE("gguf commands: a file that cannot be read is bad input, in a line", "[cli]") {
     const ScratchFolder folder;
-    const std::string bytes = read_file(stories_gguf(folder)),
-                      cut = folder.write("cut.gguf", bytes.substr(0, bytes.size() / 2));
-    for (const Arguments& command : {words("generate --model", cut, "-n 1"), words("info --model", cut),
-                                     words("train --init-from", cut, "--out", folder.path("out")),
-                                     words("tokenize encode --tokenizer", cut, "-f /dev/null")}) {
-        const Result r = program(command);
-        check_fails(r, 3, "inkling: " + cut + ": tensor ");
+    const std::string file = stories_gguf(folder);
+    fs::resize_file(file, fs::file_size(file) / 2);
+    for (const Arguments& command : {words("generate --model"), words("tokenize encode -f /dev/null --tokenizer")}) {
+        const Result r = program(command + file);
+        check_fails(r, 3, "inkling: " + file + ": tensor ");
         check_has(r.err, "the file was cut short");
     }
     check_fails(program("generate --model", folder.path("none.gguf")), 3);

@@ -33,25 +33,6 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
     }
 }
 
-TEST_CASE("signals: a run that is killed leaves a folder that the next one can use", "[cli]") {
-    const TrainFolder folder;
-    const auto flags = [&](const std::string& steps) {
-        return folder.train(small("--save-every 1 --eval-every 0 --max-iters", steps));
-    };
-    {
-        Process train(flags("100000000"));
-        wait_for_file(folder.out + "/metrics.jsonl");
-        wait_for_file(folder.out + "/latest/config.json");
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        train.signal(SIGKILL);
-        CHECK(train.wait().code == 128 + SIGKILL);
-    }
-    const long step = last_step(folder);
-    execute(flags(std::to_string(step + 5)) + "--resume auto");
-    CHECK(last_step(folder) == step + 5);
-    check_no_leftovers(folder);
-}
-
 TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.path("text");

@@ -1,9 +1,8 @@
-// The program's surroundings: OpenMP's variables, other load, limits of memory and files, and a text that another
+// The program's surroundings: OpenMP's variables, limits of memory and files, and a text that another
 // program truncates while it is mapped.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <atomic>
 #include <cmath>
 
 #include "engine/base/cpu.h"
@@ -17,14 +16,11 @@ using inkling::CpuKind;
 namespace {
 
 // The weights after 50 steps, and the losses of all steps.
-std::string trained(const Variables& variables, const Arguments& flags = {}, void (*before)() = nullptr) {
+std::string trained(const Variables& variables, const Arguments& flags) {
     const TrainFolder folder;
-    succeeded(
-        program_with(variables,
-                     folder.train(small("--n-embd 64 --block-size 32 --max-iters 50 --eval-every 25 --log-every 1 "
-                                        "--dropout 0.1 --threads 0"),
-                                  flags),
-                     before));
+    const Arguments train = folder.train(
+        small("--n-embd 64 --block-size 32 --max-iters 50 --eval-every 25 --log-every 1 --dropout 0.1"), flags);
+    succeeded(program_with(variables, train));
     std::string all = weights_in(folder.out);
     for (const auto& line : lines_in(folder.out + "/metrics.jsonl"))
         all += line["loss"].dump() + line["grad_norm"].dump();
@@ -46,8 +42,6 @@ void file_limit() {
     const rlimit limit{files, files};
     setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-void at_low_priority() { setpriority(PRIO_PROCESS, 0, 2); }
 
 // Requires success, or an exit code with one line at the end: never a signal, never a partial result.
 void check_ends_well(const Result& r) {
@@ -96,23 +90,6 @@ TEST_CASE("surroundings: OpenMP's variables bound the default number of threads,
     CHECK(threads({{"OMP_NUM_THREADS", "1"}}, "2") == 2);  // the flag goes before
     CHECK(threads({{"OMP_THREAD_LIMIT", "1"}}) == 1);
     CHECK(threads({{"OMP_THREAD_LIMIT", "2"}}, "3") == 2);  // OpenMP starts no more
-}
-
-TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the same bits", "[cli][slow]") {
-    const std::string expected = trained({}, words("--threads 1"));
-    std::atomic<bool> stop = false;
-    std::vector<std::thread> load;
-    for (int i = 0; i < 2; ++i)
-        load.emplace_back([&stop] {
-            volatile double x = 1;
-            while (!stop) x = x * 1.0000001;
-        });
-    int same = 0;
-    for (int i = 0; i < 20; ++i)
-        same += trained({}, words("--threads", std::to_string(i % 4 + 1)), at_low_priority) == expected;
-    stop = true;
-    for (std::thread& thread : load) thread.join();
-    CHECK(same == 20);
 }
 
 TEST_CASE("surroundings: any limit of memory ends with one line, and what was saved stays", "[cli]") {

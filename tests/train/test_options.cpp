@@ -165,13 +165,18 @@ TEST_CASE("options: texts of the command line and of Python are read alike", "[t
         return std::string("no such setting");
     };
     CHECK((read("n-layer", {"3", "010"}).empty() && o.n_layer == 10));
-    CHECK((read("max-time", {"1h30m"}).empty() && o.max_time == 5400));
+    for (const auto& [time, seconds] :
+         {std::pair{"90", 90}, {"90s", 90}, {"5m", 300}, {"1h30m", 5400}, {"2d", 172'800}}) {
+        CHECK(read("max-time", {time}).empty());
+        CHECK(o.max_time == seconds);
+    }
     CHECK((read("learning-rate", {"+1e-3"}).empty() && o.learning_rate == 1e-3));
     CHECK((read("data", {"a", "b"}).empty() && o.data == std::vector<std::string>{"a", "b"}));
     CHECK(read("n-layer", {"-1"}) == "--n-layer: a whole number of at least 0 is required, got '-1'");
     CHECK(read("learning-rate", {"1e-3x"}) == "--learning-rate: a number is required, got '1e-3x'");
     CHECK(read("bias", {"yes"}) == "--bias: true or false is required, got 'yes'");
-    CHECK_THAT(read("max-time", {"5x"}), contains("90s, 5m or 1h30m, got '5x'"));
+    for (const std::string time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
+        CHECK_THAT(read("max-time", {time}), contains("90s, 5m or 1h30m, got '" + time + "'"));
     CHECK_THAT(read("schedule", {"cosin"}), contains("did you mean cosine"));
 }
 
@@ -200,7 +205,9 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
     const ScratchFolder folder;
     CHECK(train::read_toml(folder.write("c.toml", "n_layer = 7\n")).options.n_layer == 7);
     CHECK(train::parse_toml("of_tomorrow = 1\n", "c.toml", train::UnknownKeys::passed_over).given.empty());
-    CHECK(train::parse_toml("overwrite = true\n", "c.toml").given.empty());  // as older versions wrote
+    const train::Config older = train::parse_toml("overwrite = true\n", "c.toml");  // as older versions wrote
+    CHECK(older.given.empty());
+    CHECK_FALSE(older.options.overwrite);
 }
 
 TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {
