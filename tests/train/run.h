@@ -3,7 +3,6 @@
 //   run.step();
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,7 +62,7 @@ struct Run {
     }
 
     // Runs to the end, and writes a run's files into `folder`, if any.
-    void to_end(train::RunFolder* folder = nullptr, const std::atomic<int>* stop = nullptr) {
+    void to_end(train::RunFolder* folder = nullptr) {
         std::optional<train::CheckpointSaver> checkpoints;
         std::optional<train::MetricsFile> metrics_file;
         std::vector<train::Callback*> callbacks;
@@ -71,7 +70,7 @@ struct Run {
             callbacks.push_back(&metrics_file.emplace(folder->path() / "metrics.jsonl", state().step));
             callbacks.push_back(&checkpoints.emplace(*folder, tokenizer, loop, &*metrics_file));
         }
-        loop.run(callbacks, [stop] { return stop && *stop != 0; });
+        loop.run(callbacks);
     }
 
   private:

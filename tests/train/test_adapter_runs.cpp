@@ -7,7 +7,6 @@
 #include "tests/train/run.h"
 #include "train/adapters.h"
 #include "train/recipes/estimate.h"
-#include "train/recipes/speed.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -151,21 +150,4 @@ TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {
     CHECK(train::trained_count(whole, run.model->config) ==
           static_cast<double>(models::parameter_count(run.model->config)));
     CHECK(train::frozen_bytes(whole, run.model->config) == 0);
-}
-
-TEST_CASE("adapter runs: timing some steps leaves the adapters as they were", "[train]") {
-    const Base base(adapter_options());
-    const auto model = base.fresh();
-    const auto values = [&] {
-        std::vector<Array<float>> all;
-        for (const auto& [name, p] : model->parameters()) all.push_back(p.value().clone());
-        return all;
-    };
-    const auto before = values();
-    const auto tokenizer = data::CharTokenizer::from_text(letters(600));
-    const std::vector<std::int32_t> tokens = tokenizer.encode(letters(600));
-    CHECK(train::seconds_per_step(base.options, *model, tokenizer, tokens, 0.01) > 0);
-    const auto after = values();
-    REQUIRE(after.size() == before.size());
-    for (std::size_t i = 0; i < before.size(); ++i) CHECK(same_bits(after[i], before[i]));
 }

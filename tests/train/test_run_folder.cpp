@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <set>
 #include <thread>
 
 #include "engine/base/check.h"
@@ -24,18 +23,12 @@
 using namespace inkling;
 using namespace inkling::testing;
 using formats::names_in;
+using formats::read_file;
 using train::RunFolder;
 
 namespace {
 
 void write(const fs::path& folder, const std::string& text) { std::ofstream(folder / "file") << text; }
-
-std::string read(const fs::path& path) {
-    std::ifstream in(path);
-    std::string text;
-    std::getline(in, text);
-    return text;
-}
 
 // Saves a checkpoint with a validation loss; infinity if not evaluated.
 fs::path save(RunFolder& folder, std::size_t step, double val_loss = kNotEvaluated, const std::string& text = "x") {
@@ -54,43 +47,38 @@ TEST_CASE("run folder: a checkpoint is there under its step, with links to it", 
     CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000500"});
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000500");  // relative: the folder may be moved
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
-    CHECK(read(folder.path() / "best" / "file") == "first");
+    CHECK(read_file(folder.path() / "best" / "file") == "first");
     save(folder, 1'234'567, 4, "second");
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-1234567");
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
-    const auto found = folder.checkpoints();
-    REQUIRE(found.size() == 2);
-    CHECK((found[0].filename() == "step-1234567" && found[1].filename() == "step-000500"));
+    CHECK(folder.checkpoints() == std::vector{folder.path() / "step-1234567", folder.path() / "step-000500"});
 }
 
 TEST_CASE("run folder: keeps the last two and the best, or as many of the newest as it is told", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
-    const auto kept = [&] {
-        std::set<std::string> result;
-        for (const auto& c : folder.checkpoints()) result.insert(c.filename().string());
-        return result;
+    using Steps = std::vector<std::size_t>;
+    const auto kept = [](const RunFolder& of) {
+        Steps steps;
+        for (const auto& c : of.checkpoints()) steps.push_back(train::step_of(c));
+        return steps;
     };
     save(folder, 1);
     CHECK_FALSE(fs::is_symlink(fs::symlink_status(folder.path() / "best")));  // without an evaluation
     save(folder, 2, 3);
-    CHECK(kept() == std::set<std::string>{"step-000001", "step-000002"});
-    save(folder, 3);
-    save(folder, 4);
-    save(folder, 5);
-    CHECK(kept() == std::set<std::string>{"step-000002", "step-000004", "step-000005"});
+    CHECK(kept(folder) == Steps{2, 1});
+    for (const std::size_t step : {3, 4, 5}) save(folder, step);
+    CHECK(kept(folder) == Steps{5, 4, 2});
     save(folder, 6, 2);
-    CHECK(kept() == std::set<std::string>{"step-000005", "step-000006"});
+    CHECK(kept(folder) == Steps{6, 5});
     // a run resumed from an older checkpoint keeps its new ones
     save(folder, 3, kNotEvaluated, "again");
-    CHECK(read(folder.path() / "latest" / "file") == "again");
-    CHECK(kept() == std::set<std::string>{"step-000003"});  // it removes later steps, the best one included
+    CHECK(read_file(folder.path() / "latest" / "file") == "again");
+    CHECK(kept(folder) == Steps{3});  // it removes later steps, the best one included
     RunFolder three(scratch.path("three"), 3);
     save(three, 1, 2);  // keeps as many of the newest as it is told
     for (std::size_t step = 2; step <= 6; ++step) save(three, step, 3);
-    std::set<std::size_t> newest;
-    for (const auto& c : three.checkpoints()) newest.insert(train::step_of(c));
-    CHECK(newest == std::set<std::size_t>{1, 4, 5, 6});  // the first is the best
+    CHECK(kept(three) == Steps{6, 5, 4, 1});  // the first is the best
 }
 
 TEST_CASE("run folder: the same step can be saved again, where names cannot be exchanged, too", "[train]") {
@@ -106,7 +94,7 @@ TEST_CASE("run folder: the same step can be saved again, where names cannot be e
         else
             save(folder, 7, 3, std::to_string(refused));
         formats::before_file_call = nullptr;
-        CHECK(read(folder.path() / "best" / "file") == std::to_string(refused == EIO ? ENOSYS : refused));
+        CHECK(read_file(folder.path() / "best" / "file") == std::to_string(refused == EIO ? ENOSYS : refused));
         CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000007"});
     }
 }
@@ -122,8 +110,8 @@ TEST_CASE("run folder: file systems that cannot sync a folder, or close a file w
         formats::write_file_atomic(folder.path() / "metrics.jsonl", "{}");
     }
     formats::before_file_call = nullptr;
-    CHECK(read(scratch.path() + "/latest/file") == "x");
-    CHECK(read(scratch.path() + "/metrics.jsonl") == "{}");
+    CHECK(read_file(scratch.path() + "/latest/file") == "x");
+    CHECK(read_file(scratch.path() + "/metrics.jsonl") == "{}");
 }
 
 TEST_CASE("run folder: names that are no checkpoint", "[train]") {
@@ -132,42 +120,25 @@ TEST_CASE("run folder: names that are no checkpoint", "[train]") {
     for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(train::is_checkpoint(name));
 }
 
-TEST_CASE("run folder: a save that fails leaves what was there and nothing else, the first too", "[train]") {
+TEST_CASE("run folder: a save that fails leaves what was there, and names an earlier checkpoint that is whole",
+          "[train]") {
     const ScratchFolder scratch;
-    RunFolder folder(scratch.path());
-    save(folder, 1, 2, "good");
-    const auto before = names_in(folder.path());
-    for (const std::size_t step : {1, 2}) {
-        CHECK_THROWS_WITH(folder.save(step,
-                                      [](const fs::path& p) {
-                                          write(p, "half");
-                                          throw Error("no space");
-                                      }),
-                          contains("no space"));
-        CHECK(names_in(folder.path()) == before);
-        CHECK(read(folder.path() / "latest" / "file") == "good");
-        CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
-    }
-    RunFolder first(scratch.path("first"));
-    CHECK_THROWS_WITH(first.save(1, [](const fs::path&) { throw Error("no space"); }),
-                      contains("no space: nothing was saved: free disk space and start again"));
-}
-
-TEST_CASE("run folder: a save that fails names an earlier checkpoint only if it is still whole", "[train]") {
-    const ScratchFolder scratch;
-    const auto message = [&](const std::string& name, const std::function<void(const fs::path& run)>& meanwhile) {
+    const auto message = [&](const std::string& name, const std::function<void(const fs::path& run)>& meanwhile,
+                             const std::vector<std::size_t>& before = {10, 20}) {
         RunFolder folder(scratch.path(name));
-        save(folder, 10);
-        save(folder, 20);
+        for (const std::size_t step : before) save(folder, step);
         return error_of<Error>([&] {
-            folder.save(30, [&](const fs::path&) {
+            folder.save(30, [&](const fs::path& p) {
+                write(p, "half");
                 meanwhile(folder.path());
                 throw Error("no space");
             });
         });
     };
-    CHECK(message("a", [](const fs::path&) {}) ==
-          "no space: step-000020 is intact: continue from it with --resume auto");
+    const auto nothing = [](const fs::path&) {};
+    CHECK(message("a", nothing) == "no space: step-000020 is intact: continue from it with --resume auto");
+    CHECK(names_in(scratch.path("a")) == std::vector<std::string>{"latest", "step-000010", "step-000020"});
+    CHECK(fs::read_symlink(scratch.path("a/latest")) == "step-000020");
     CHECK(message("b", [](const fs::path& run) { fs::remove_all(run / "step-000020"); }) ==
           "no space: step-000010 is intact: continue from it with --resume auto");
     CHECK(message("c", [](const fs::path& run) { fs::remove(run / "step-000020" / "training_state.safetensors"); }) ==
@@ -178,6 +149,7 @@ TEST_CASE("run folder: a save that fails names an earlier checkpoint only if it 
     };
     CHECK(message("d", empty) == "no space: inkling verify tells which checkpoints are whole");
     CHECK(message("e", [](const fs::path& run) { fs::remove_all(run); }) == "no space: the folder of the run is gone");
+    CHECK(message("f", nothing, {}) == "no space: nothing was saved: free disk space and start again");
 }
 
 TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {
@@ -305,13 +277,13 @@ TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
     for (const std::string& name : {std::string("a b\nc"), std::string(255, 'n'), std::string("\xff")}) {
         RunFolder folder(scratch.path(name));
         save(folder, 1, 2, "x");
-        CHECK(read(folder.path() / "latest" / "file") == "x");
+        CHECK(read_file(folder.path() / "latest" / "file") == "x");
     }
     fs::create_directory(scratch.path("real"));
     fs::create_directory_symlink("real", scratch.path("link"));
     RunFolder folder(scratch.path("link"));
     save(folder, 1, 2, "x");
-    CHECK(read(scratch.path("real/latest/file")) == "x");
+    CHECK(read_file(scratch.path("real/latest/file")) == "x");
     CHECK_THROWS_AS(RunFolder(scratch.path("real")), Error);
 }
 
@@ -329,8 +301,8 @@ TEST_CASE("run folder: mending points the links to the right checkpoints, then r
     save(folder, 30, 3.0);
     const auto newest = make(40, 1.5);
     folder.repair_links(newest);
-    CHECK(read(folder.path() / "latest" / "file") == "step-000040");
-    CHECK(read(folder.path() / "best" / "file") == "step-000040");
+    CHECK(read_file(folder.path() / "latest" / "file") == "step-000040");
+    CHECK(read_file(folder.path() / "best" / "file") == "step-000040");
     CHECK(folder.checkpoints().size() == 2);  // 30 and 40
     // among equal losses the first is the best, as during a run
     folder.repair_links(make(50, 1.5));

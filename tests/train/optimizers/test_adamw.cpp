@@ -1,8 +1,6 @@
 // AdamW against its definition and against torch.optim.AdamW, and the clipping of gradients.
 #include "train/optimizers/adamw.h"
 
-#include "nn/init.h"
-#include "tests/engine/helpers.h"
 #include "tests/reference/read.h"
 #include "tests/train/parameters.h"
 
@@ -13,20 +11,16 @@ using train::AdamWOptions;
 
 namespace {
 
+// The starts of a matrix and a vector, of ones, for Named.
 template <class T>
-struct Pair : nn::Module<T> {
-    Pair(const Shape& m, const Shape& v) : matrix(nn::parameter<T>(m, T{1})), vector(nn::parameter<T>(v, T{1})) {}
-    void visit(const nn::Visitor<T>& v) override {
-        v("matrix", matrix);
-        v("vector", vector);
-    }
-    Tensor<T> matrix, vector;
-};
+std::vector<std::pair<std::string, Array<T>>> matrix_and_vector(const Shape& matrix, const Shape& vector) {
+    return {{"matrix", Array<T>(matrix, T{1})}, {"vector", Array<T>(vector, T{1})}};
+}
 
 }  // namespace
 
 TEST_CASE("adamw: three steps of known values, with decay of matrices alone", "[train]") {
-    Pair<double> p({1, 1}, {1});
+    Named<double> p(matrix_and_vector<double>({1, 1}, {1}));
     nn::FlatParameters<double> flat(p);
     AdamW<double> adamw(flat, {0.9, 0.99, 1e-8, 0.1});
     const double decayed[] = {0.99890000002, 0.9985334105976773, 0.9982269287224479}, g[] = {0.5, -0.25, 1e-9};
@@ -34,10 +28,10 @@ TEST_CASE("adamw: three steps of known values, with decay of matrices alone", "[
     for (int i = 0; i < 3; ++i) {
         for (const char* name : {"matrix", "vector"}) set_gradient(flat, name, of<double>({g[i]}));
         adamw.step(1e-3);
-        CHECK(p.matrix.value().data()[0] == Approx(decayed[i]).epsilon(1e-15));
+        CHECK(p["matrix"].data()[0] == Approx(decayed[i]).epsilon(1e-15));
         m = 0.9 * m + 0.1 * g[i], v = 0.99 * v + 0.01 * g[i] * g[i];
         kept -= 1e-3 * m / (1 - std::pow(0.9, i + 1)) / (std::sqrt(v / (1 - std::pow(0.99, i + 1))) + 1e-8);
-        CHECK(p.vector.value().data()[0] == Approx(kept).epsilon(1e-15));
+        CHECK(p["vector"].data()[0] == Approx(kept).epsilon(1e-15));
         CHECK(adamw.updates == static_cast<std::uint64_t>(i + 1));
     }
 }
@@ -47,9 +41,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: 20 steps of AdamW with clipping and a changi
     using T = TestType;
     const double tolerance = std::is_same_v<T, double> ? 1e-13 : 1e-5;
     const auto numbers = reference("nn.json")["AdamW"];
-    Pair<T> p({3, 4}, {5});
-    p.matrix.value_in_place() = array_from<T>(numbers["matrix"]);
-    p.vector.value_in_place() = array_from<T>(numbers["vector"]);
+    Named<T> p({{"matrix", array_from<T>(numbers["matrix"])}, {"vector", array_from<T>(numbers["vector"])}});
     nn::FlatParameters<T> flat(p);
     AdamW<T> adamw(flat, {0.9, 0.99, 1e-8, 0.1});
     REQUIRE(numbers["steps"].size() == 20);
@@ -62,22 +54,22 @@ TEMPLATE_TEST_CASE("PyTorch agrees: 20 steps of AdamW with clipping and a changi
         const double scale = train::clip_scale(norm, numbers["clip"].get<double>());
         clipped += scale < 1;
         adamw.step(step["rate"].get<double>(), scale);
-        check_close(p.matrix.value(), array_from<double>(step["matrix"]), tolerance, "matrix");
-        check_close(p.vector.value(), array_from<double>(step["vector"]), tolerance, "vector");
+        check_close(p["matrix"], array_from<double>(step["matrix"]), tolerance, "matrix");
+        check_close(p["vector"], array_from<double>(step["vector"]), tolerance, "vector");
     }
     CHECK((clipped > 3 && clipped < 17));
 }
 
 TEST_CASE("adamw: every option matters", "[train]") {
     const auto run = [](AdamWOptions options, double rate = 0.01) {
-        Pair<double> p({2, 2}, {3});
+        Named<double> p(matrix_and_vector<double>({2, 2}, {3}));
         nn::FlatParameters<double> flat(p);
         AdamW<double> adamw(flat, options);
         for (std::uint64_t i = 0; i < 3; ++i) {
             set_gradient(flat, "matrix", normal({2, 2}, i));
             adamw.step(rate);
         }
-        return p.matrix.value().clone();
+        return p["matrix"].clone();
     };
     const Array<double> plain = run({});
     CHECK(same_bits(plain, run({})));
@@ -90,18 +82,18 @@ TEST_CASE("adamw: every option matters", "[train]") {
 }
 
 TEST_CASE("adamw: a cautious decay takes from the weights alone that the update brings nearer to 0", "[train]") {
-    Pair<double> p({1, 2}, {1});
+    Named<double> p(matrix_and_vector<double>({1, 2}, {1}));
     nn::FlatParameters<double> flat(p);
     AdamW<double> adamw(flat, {.eps = 0, .weight_decay = 0.5, .cautious = true});
     set_gradient(flat, "matrix", of<double>({3, -3}).reshaped({1, 2}));
     adamw.step(0.01);  // the first update is as long as the rate
-    CHECK(p.matrix.value().data()[0] == Approx(1 - 0.005 - 0.01).epsilon(1e-14));
-    CHECK(p.matrix.value().data()[1] == Approx(1 + 0.01).epsilon(1e-14));
+    CHECK(p["matrix"].data()[0] == Approx(1 - 0.005 - 0.01).epsilon(1e-14));
+    CHECK(p["matrix"].data()[1] == Approx(1 + 0.01).epsilon(1e-14));
 }
 
 TEST_CASE("adamw: large buffers get the same bits with any number of threads", "[train]") {
     check_same_with_any_threads("adamw", [] {
-        Pair<float> p({300, 301}, {40'003});
+        Named<float> p(matrix_and_vector<float>({300, 301}, {40'003}));
         nn::FlatParameters<float> flat(p);
         AdamW<float> adamw(flat, {});
         for (std::uint64_t i = 0; i < 2; ++i) {
@@ -109,7 +101,7 @@ TEST_CASE("adamw: large buffers get the same bits with any number of threads", "
             set_gradient(flat, "vector", random_array<float>({40'003}, 9 + i));
             adamw.step(0.01, 0.5);
         }
-        return std::vector<ConstArray<float>>{p.matrix.value(), p.vector.value(), adamw.m, adamw.v};
+        return std::vector<ConstArray<float>>{p["matrix"], p["vector"], adamw.m, adamw.v};
     });
 }
 
