@@ -134,6 +134,7 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[data]") {
     };
     const std::pair<std::string, std::string> table[] = {
         {"{{ '<|im_start|>' }}", "it leaves out message 1, of the user: it begins: {{ '<|im_start|>' }}"},
+        {"", "it leaves out message 1"},
         {with("m.content", "m.content + m.content"), ""},
         {with("m.content", "m.content | shout"), "its filter shout is not known"},
         {with("m.content", "m.content | upper"), ""},

@@ -157,17 +157,6 @@ TEST_CASE("sequence: a seed gives one text, other seeds and samples others, afte
     CHECK(refused.write() == other.write());
 }
 
-TEST_CASE("sequence: prompts longer than the context count by their end", "[generate]") {
-    Tokens prompt;
-    for (std::int32_t i = 0; i < 50; ++i) prompt.push_back(i * 7 % 20);
-    const Tokens end(prompt.end() - 12, prompt.end());
-    const Tokens text = text_of(prompt, 20, 1);
-    CHECK(text.size() == 20);
-    CHECK(text_of(end, 20, 1) == text);
-    prompt[0] = 19;
-    CHECK(text_of(prompt, 20, 1) == text);
-}
-
 TEST_CASE("sequence: of a long text each token counts for the repeat penalty, and few are kept", "[generate]") {
     const Pieces tokenizer = letters();
     std::string prompt(300, 'c');
@@ -204,18 +193,6 @@ TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
     for (Sequence* const w : {&a, &b}) w->add(Tokens{1}), w->next();
     Sequence* const both[] = {&a, &b};
     CHECK_THROWS_WITH(generate::step(both), contains("texts of one model"));
-}
-
-TEST_CASE("sequence: the text does not depend on the number of threads", "[generate]") {
-    Transformer<float> gpt(gpt2_shape(65, 4, 4, 256, 64, 0.0, false), Generator{4, 0});
-    gpt.eval();
-    REQUIRE(models::InferenceModel(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
-    const auto with = [&](int threads) {
-        const Threads scope(threads);
-        return generated(gpt, Tokens{1, 2, 3}, writing(1, 30));
-    };
-    const Tokens one = with(1);
-    for (const int threads : {2, 3}) CHECK(with(threads) == one);
 }
 
 TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[generate]") {
