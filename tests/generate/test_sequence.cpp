@@ -193,6 +193,9 @@ TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
     for (Sequence* const w : {&a, &b}) w->add(Tokens{1}), w->next();
     Sequence* const both[] = {&a, &b};
     CHECK_THROWS_WITH(generate::step(both), contains("texts of one model"));
+    Sequence* const twice[] = {&a, &a};
+    CHECK_THROWS_WITH(generate::step(twice), contains("takes part in a step once"));
+    CHECK(a.generated().size() == 1);
 }
 
 TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[generate]") {
@@ -504,16 +507,6 @@ TEST_CASE("sequence: log-probabilities of a prompt are the same after an interru
         check_same(text);
         CHECK(text.generated().size() == 1);
     }
-}
-
-TEST_CASE("sequence: a text takes part in a step once", "[generate]") {
-    Sequence a = started(nullptr, writing(0, 3), Tokens{1}), b = started(nullptr, writing(0, 3), Tokens{1});
-    Sequence* const twice[] = {&a, &b, &a};
-    CHECK_THROWS_WITH(step(twice), contains("takes part in a step once"));
-    CHECK(a.generated().empty());
-    Sequence* const each[] = {&a, &b};
-    step(each);
-    CHECK(copied(a.generated()) == copied(b.generated()));
 }
 
 TEST_CASE("sequence: a text that fails half way through a token stays failed, and the others of its step go on",
