@@ -165,10 +165,11 @@ TEST_CASE("adapters: --dry-run tells their number, and that less is taken", "[cl
     const auto full = json_of(plan), some = json_of(plan, "--lora-rank 2"),
                fewer = json_of(plan, "--lora-rank 2 --lora-targets c_attn --base-precision bf16");
     CHECK_FALSE(full.contains("trained_parameters"));
-    CHECK((some["trained_parameters"] == 512 && fewer["trained_parameters"] == 128));
+    check_holds(some, "trained_parameters", 512, "/settings/optimizer", "adamw");
+    CHECK(fewer["trained_parameters"] == 128);
     CHECK(some["parameters"].get<int>() == full["parameters"].get<int>() + 512);
     CHECK(some["checkpoint_bytes"].get<double>() < full["checkpoint_bytes"].get<double>() / 2);
     CHECK(fewer["state_bytes"].get<double>() < some["state_bytes"].get<double>());
-    CHECK((some["settings"]["optimizer"] == "adamw" && full["settings"]["optimizer"] == "muon"));
+    CHECK(full["settings"]["optimizer"] == "muon");
     check_has(execute(plan, "--lora-rank 2").out, "trained: 512, adapters of rank 2; the others in fp32");
 }

@@ -101,7 +101,8 @@ TEST_CASE("chat: /save replaces conversations, and other files only with --overw
         chat.run("One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", "-n 2");
     for (const std::string& file : {notes, many})
         check_has(r.err, "inkling: /save " + file + ": there is a file already that is no conversation");
-    CHECK((read_file(notes) == "mine" && read_file(many) == line + "\n" + line + "\n"));
+    CHECK(read_file(notes) == "mine");
+    CHECK(read_file(many) == line + "\n" + line + "\n");
     CHECK(lines_in(one).size() == 1);
     chat.run("One day\n/save --overwrite " + notes + "\n", "-n 2");
     CHECK(lines_in(notes).size() == 1);

@@ -25,7 +25,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
         const Result r = execute("export --model", small_run(), "--out", out, "--format gguf --type", type);
         CHECK(r.out.empty());
         const Gguf file(out);
-        CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
+        check_holds(file.pairs, "general.name", "run", "gpt2.context_length", 8);
         CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
         CHECK(fs::file_size(out) >= last);
         check_has(r.err, "wrote " + out + ": gguf, " + type + "\n");
@@ -121,7 +121,8 @@ TEST_CASE("output files: a file of another kind stays, unless --overwrite is giv
         check_fails(call(command + to), 2, "--out " + path + ": there is a file already that is not ");
         CHECK(read_file(path) == "mine");
         execute(command + to + "--overwrite");
-        CHECK((read_file(path) != "mine" && read_file(path).starts_with(begins)));
+        CHECK(read_file(path) != "mine");
+        CHECK(read_file(path).starts_with(begins));
         const int again = program(command + to).code;  // what has no mark of its own is nobody's
         CHECK(again == (begins.empty() ? 2 : 0));
         folder.write(file, "");
@@ -136,7 +137,8 @@ TEST_CASE("output files: the files of a checkpoint stay", "[cli]") {
     check_fails(call("export --model", small_run(), "--out", weights), 2, "is not a GGUF file");
     check_fails(call("tokenize train --data", run.text, "--vocab-size 260 --out", tokenizer), 2,
                 "it belongs to the model in its folder");
-    CHECK((read_file(weights) == before && read_file(tokenizer) == own));
+    CHECK(read_file(weights) == before);
+    CHECK(read_file(tokenizer) == own);
 }
 
 TEST_CASE("output files: what a command reads is not replaced, through links either", "[cli]") {

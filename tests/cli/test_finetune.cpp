@@ -22,7 +22,8 @@ template <class... Pieces>
 std::vector<ordered_json> tuned(const Pieces&... flags) {
     const auto lines =
         json_lines(program("train --init-from", small_run(), "--threads 1 --json --overwrite", flags...));
-    CHECK((lines.front()["event"] == "plan" && lines.back()["event"] == "end"));
+    CHECK(lines.front()["event"] == "plan");
+    CHECK(lines.back()["event"] == "end");
     return lines;
 }
 

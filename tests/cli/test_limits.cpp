@@ -81,8 +81,7 @@ TEST_CASE("limits: a signal ends a run that is still reading its text", "[cli]")
         Process train(words("train --data", pipe, "--out", folder.out, kSmall));
         const int writer = open(pipe.c_str(), O_WRONLY);  // once the program reads
         train.signal(number);
-        const Result r = train.wait();
-        CHECK((r.code == 128 + number && !r.killed));
+        CHECK_FALSE(ended_with(128 + number, train.wait()).killed);
         close(writer);
         CHECK_FALSE(fs::exists(folder.out));
     }

@@ -29,7 +29,8 @@ TEST_CASE("unknown characters: eval says how many of the characters were replace
                       spaces = folder.write("spaces.txt", "the   fox    .");
     const Arguments eval = words("eval --model", small_run());
     const auto a = json_of(eval, other), b = json_of(eval, spaces);
-    CHECK((a["replaced"] == 3 && b["replaced"] == 0));
+    CHECK(a["replaced"] == 3);
+    CHECK(b["replaced"] == 0);
     for (const char* key : {"loss", "bits_per_byte", "tokens"}) CHECK(a[key] == b[key]);  // of the text as replaced
     const Result text = execute(eval, other);
     CHECK(text.err == "3 " + kNote);

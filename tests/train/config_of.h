@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/catch.h"
 #include "train/recipes/recipes.h"
 #include "train/settings/settings.h"
 
@@ -23,6 +24,16 @@ inline train::Config config_of(const std::string& recipe, const std::vector<std:
     train::Config config = config_of(recipe, given);
     config.options = options;
     return config;
+}
+
+// Checks the settings that are named in the text of a config.toml:
+//   check_settings(o, "n_layer = 2\nema = 0.9");
+inline void check_settings(const train::TrainOptions& options, const std::string& toml) {
+    const train::Config expected = train::parse_toml(toml, "expected");
+    for (const train::Setting* const s : train::differing(expected.options, options)) {
+        INFO(s->name << " is " << s->toml(options) << ", not " << s->toml(expected.options));
+        CHECK_FALSE(expected.is_given(s->name));
+    }
 }
 
 }  // namespace inkling::testing

@@ -45,11 +45,7 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
            "n_layer = 6\nn_head = 6\nn_embd = 384\nblock_size = 256\nbatch_size = 64\nmax_iters = 5000\n"
            "dropout = 0.2\n"}}) {
         const TrainOptions o = train::recipe(name).options;
-        const train::Config nanogpt = train::parse_toml(both + own, name);
-        for (const train::Setting* const s : train::differing(nanogpt.options, o)) {
-            INFO(name << ": " << s->name);
-            CHECK_FALSE(nanogpt.is_given(s->name));
-        }
+        check_settings(o, both + own);
         CHECK((o.lr_decay_iters == 0 || o.lr_decay_iters == o.max_iters));
     }
     // 10.65M in nanoGPT's count, which leaves out the position table
@@ -63,8 +59,7 @@ TEST_CASE("recipes: every one that is listed exists, and a small text has a smal
     for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).options.validate());
     CHECK_THROWS_WITH(train::recipe("slow"), contains("--recipe", "nanogpt-cpu", "'slow'"));
     const TrainOptions o = train::recipe("stories").options;  // stories begin where their windows do
-    CHECK((o.sampler == data::SamplerKind::paragraphs && o.tokenizer == "bpe"));
-    CHECK((o.n_layer == 2 && o.n_embd == 128 && o.block_size == 128));
+    check_settings(o, "sampler = 'paragraphs'\ntokenizer = 'bpe'\nn_layer = 2\nn_embd = 128\nblock_size = 128");
     CHECK(train::recipe("fast").options.sampler == data::SamplerKind::shuffle);
     CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 8'100'000);  // a small text has a small model
     CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
@@ -145,7 +140,7 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     TrainOptions o = train::recipe("fast").options;
     o.n_layer = 9, o.batch_size = 3, o.embedding_lr = 0.5;
     o = fitted(budget, {"n-layer", "batch-size", "embedding-lr"}, o);
-    CHECK((o.n_layer == 9 && o.batch_size == 3 && o.embedding_lr == 0.5));
+    check_settings(o, "n_layer = 9\nbatch_size = 3\nembedding_lr = 0.5");
     CHECK(o.n_embd == fitted(budget).n_embd);
     for (const std::size_t width : {16, 64, 96, 100, 192}) {
         o.n_embd = width;
@@ -170,8 +165,7 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
         other.optimizer = optimizer;
         return fitted(budget, given, other);
     };
-    CHECK(with(OptimizerKind::adamw, {"optimizer"}).learning_rate == 3e-3);
-    CHECK(with(OptimizerKind::adamw, {"optimizer"}).embedding_lr == 0);
+    check_settings(with(OptimizerKind::adamw, {"optimizer"}), "learning_rate = 3e-3\nembedding_lr = 0");
     CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.03);
     CHECK(with(OptimizerKind::sgd, {"optimizer"}).head_lr == 0);
     CHECK(with(OptimizerKind::muon, {"max-iters"}).max_time == 0);
@@ -189,16 +183,12 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     o.max_iters = 2000;
     const Budget large{60, 900, 1'000'000'000};
     train::fit_to_steps(large, c);
-    CHECK(o.eval_every == 500);
-    CHECK(o.sample_every == 1000);
+    // eval_iters: 0.3 of the tokens between two evaluations: 10% of their time
+    check_settings(o, "eval_every = 500\nsample_every = 1000\neval_iters = 150\npatience = 0");
     CHECK(o.log_every == TrainOptions{}.log_every);
-    CHECK(o.eval_iters == 150);  // 0.3 of the tokens between two evaluations: 10% of their time
-    CHECK(o.patience == 0);
     CHECK(o.ema == Approx(0.975).epsilon(1e-3));
     train::fit_to_steps({60, 900, 400'000}, c);  // 16 times the text
-    CHECK(o.eval_every == 50);
-    CHECK(o.save_every == 500);
-    CHECK(o.patience == 16);
+    check_settings(o, "eval_every = 50\nsave_every = 500\npatience = 16");
     for (const std::size_t steps : {0, 1, 3, 60}) {
         o.max_iters = steps;
         train::fit_to_steps(large, c);
@@ -252,7 +242,8 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
     CHECK(train::differing(one, other).empty());
     const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
     CHECK((steps * a_step <= 3e13 && (steps + 1) * a_step > 3e13));
-    CHECK((one.precision == Precision::fp32 && one.max_time == 0 && one.n_layer > 2));
+    check_settings(one, "precision = 'fp32'\nmax_time = 0");
+    CHECK(one.n_layer > 2);
     CHECK(planned({"max-flops", "max-iters"}, 900, one, "fast").max_iters == one.max_iters);
     TrainOptions few = fast;
     few.max_iters = 7;
