@@ -1,8 +1,6 @@
 // The events that the loop reports to callbacks, and the hook that combines gradients of several processes.
 #include "train/callbacks.h"
 
-#include <map>
-
 #include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
@@ -102,28 +100,6 @@ TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped b
     std::vector<int> steps;
     for (const auto& line : lines_in(scratch.path("metrics.jsonl"))) steps.push_back(line["step"]);
     CHECK(steps == std::vector{1, 3, 4, 6});
-}
-
-TEST_CASE("callbacks: a step with a checkpoint has a line with the hash of its weights", "[train]") {
-    const ScratchFolder scratch;
-    train::TrainOptions o = options(6);
-    o.eval_on_start = true, o.save_every = 5;
-    Run run(o);
-    train::RunFolder folder(scratch.path("out"), 10);
-    run.to_end(&folder);
-    std::map<std::size_t, std::string> found;
-    for (const auto& line : lines_in(scratch.path("out/metrics.jsonl")))
-        if (line.contains("sha256")) found[line["step"]] = line["sha256"];
-    for (const std::size_t step : {0, 5, 6}) CHECK(found.contains(step));
-    for (const auto& [step, hash] : found) {
-        const std::string file = scratch.path(fmt::format("out/step-{:06}/model.safetensors", step));
-        INFO(file);
-        std::FILE* const sum = popen(("sha256sum " + file).c_str(), "r");
-        std::string printed(64, ' ');
-        CHECK(std::fread(printed.data(), 1, 64, sum) == 64);
-        pclose(sum);
-        CHECK(printed == hash);
-    }
 }
 
 TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {
