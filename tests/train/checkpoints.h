@@ -1,21 +1,67 @@
-// Writes the file that makes a folder a checkpoint, for tests of folders.
+// Checkpoints for tests of folders, and their files without what clocks say:
+//   CHECK(differences(timeless_files(a), timeless_files(b)) == "");
 #pragma once
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "formats/safetensors/safetensors.h"
+#include "tests/support/json_lines.h"
 
 namespace inkling::testing {
 
 inline constexpr double kNotEvaluated = std::numeric_limits<double>::infinity();
 
+// Writes the file that makes a folder a checkpoint.
 inline void write_state(const std::filesystem::path& folder, double val_loss) {
     formats::SafetensorsWriter state;
     state.set_metadata("val_loss", fmt::format("{}", val_loss));
     state.write(folder / "training_state.safetensors");
+}
+
+// A file without the values from clocks, nor the plan, which a run that stopped makes anew.
+inline std::string timeless(const std::filesystem::path& file) {
+    std::string text;
+    if (file.filename() == "metrics.jsonl") {
+        for (nlohmann::ordered_json json : lines_in(file)) {
+            for (const char* key : {"tok_s", "train_s", "elapsed_s"}) json.erase(key);
+            text += json.dump() + "\n";
+        }
+    } else if (file.filename() == "training_state.safetensors") {
+        const auto state = formats::SafetensorsFile::open(file);
+        for (const auto& [key, value] : state.metadata())
+            if (key != "train_s" && key != "elapsed_s" && key != "checksum" && key != "config")
+                text += key + "=" + value + "\n";
+        for (const auto& [name, info] : state.tensors())
+            text += name + std::string(reinterpret_cast<const char*>(state.data(info)), info.end - info.begin);
+    } else {
+        text = formats::read_file(file);
+    }
+    return text;
+}
+
+// All files by name, and the targets of links.
+inline std::map<std::string, std::string> timeless_files(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> result;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        const std::string name = entry.path().lexically_relative(folder).string();
+        if (entry.is_symlink()) result[name] = "-> " + std::filesystem::read_symlink(entry.path()).string();
+        if (!entry.is_symlink() && entry.is_regular_file()) result[name] = timeless(entry.path());
+    }
+    return result;
+}
+
+// The names of files that differ, or that only one of them has.
+inline std::string differences(const std::map<std::string, std::string>& a, std::map<std::string, std::string> b) {
+    for (const auto& [name, bytes] : a)
+        if (const auto [there, missing] = b.try_emplace(name, "missing"); there->second == bytes) b.erase(there);
+    std::string text;
+    for (const auto& [name, bytes] : b) text += name + " ";
+    return text;
 }
 
 }  // namespace inkling::testing

@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <map>
 
 #include "formats/files/file_calls.h"
-#include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/train/checkpoints.h"
 #include "tests/train/run.h"
 
 using namespace inkling;
@@ -61,46 +60,6 @@ int train_in_child(const std::string& out, F before_call) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A file without the values from clocks.
-std::string timeless(const fs::path& file) {
-    std::string text;
-    if (file.filename() == "metrics.jsonl") {
-        for (nlohmann::ordered_json json : lines_in(file)) {
-            for (const char* key : {"tok_s", "train_s", "elapsed_s"}) json.erase(key);
-            text += json.dump() + "\n";
-        }
-    } else if (file.filename() == "training_state.safetensors") {
-        const auto state = formats::SafetensorsFile::open(file);
-        for (const auto& [key, value] : state.metadata())
-            if (key != "train_s" && key != "elapsed_s" && key != "checksum") text += key + "=" + value + "\n";
-        for (const auto& [name, info] : state.tensors())
-            text += name + std::string(reinterpret_cast<const char*>(state.data(info)), info.end - info.begin);
-    } else {
-        text = formats::read_file(file);
-    }
-    return text;
-}
-
-// All files by name, and the targets of links.
-std::map<std::string, std::string> content(const fs::path& folder) {
-    std::map<std::string, std::string> result;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        const std::string name = entry.path().lexically_relative(folder).string();
-        if (entry.is_symlink()) result[name] = "-> " + fs::read_symlink(entry.path()).string();
-        if (!entry.is_symlink() && entry.is_regular_file()) result[name] = timeless(entry.path());
-    }
-    return result;
-}
-
-// The names of files that differ, or that only one of them has.
-std::string differences(const std::map<std::string, std::string>& a, std::map<std::string, std::string> b) {
-    for (const auto& [name, bytes] : a)
-        if (const auto [there, missing] = b.try_emplace(name, "missing"); there->second == bytes) b.erase(there);
-    std::string text;
-    for (const auto& [name, bytes] : b) text += name + " ";
-    return text;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -116,7 +75,7 @@ TEST_CASE(
         train_on(straight);
         formats::before_file_call = nullptr;
     }
-    const auto expected = content(straight);
+    const auto expected = timeless_files(straight);
     REQUIRE(expected.at("latest") == "-> step-000007");
     REQUIRE(expected.at("best") == "-> step-000004");
     REQUIRE(all > 200);
@@ -135,7 +94,7 @@ TEST_CASE(
             INFO((fault == Fault::kill ? "killed" : "failed") << " at call " << n << ", exit code " << code);
             if (fault == Fault::kill) CHECK(code == 9);
             CHECK(train_in_child(out, [](std::string_view, const fs::path&) { return 0; }) == 0);
-            CHECK(differences(expected, content(out)) == "");
+            CHECK(differences(expected, timeless_files(out)) == "");
         }
     }
 }
