@@ -1,7 +1,6 @@
 // Faulty reads and writes: each read fails in turn; calls transfer one byte at a time; signals interrupt every other
 // call.
-#include "formats/sha256.h"
-#include "tests/cli/program.h"
+#include "tests/cli/faults.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
@@ -14,41 +13,22 @@ Result faulty(const Arguments& arguments, Variables variables) {
     return program_with(variables, arguments);
 }
 
-// Makes each reading call fail in turn, alone or with all that follow. Calls `prepare` before each run, and
-// `check_done` after each that ends with exit code 0. Returns the number of other runs.
+// Makes each reading call fail in turn. Calls `prepare` before each run, and `check_done` after each that ends with
+// exit code 0. Returns the number of other runs.
 template <class Prepare, class Done>
 int check_failing_reads(const Arguments& arguments, const Prepare& prepare, const Done& check_done) {
     int ended = 0;
-    for (const bool after : {false, true}) {
-        for (int n = 1;; ++n) {
-            prepare();
-            const ScratchFolder folder;
-            const std::string mark = folder.path("mark");
-            Variables variables = {{"INKLING_FAIL_READ", std::to_string(n)}, {"INKLING_FAILED_READ", mark}};
-            if (after) variables.emplace_back("INKLING_FAIL_READS_AFTER", "1");
-            const Result r = faulty(arguments, variables);
-            if (!fs::exists(mark)) {
-                CHECK(n > 10);
-                break;
-            }
-            INFO("read " << n << ", " << read_file(mark) << (after ? ", and all after it" : "") << ": exit code "
-                         << r.code << ": " << r.err);
-            CHECK_FALSE(r.killed);
-            if (r.code == 0) {
-                check_done(r);
-                continue;
-            }
-            ++ended;
-            CHECK((r.code == 1 || r.code == 3));
-            REQUIRE(r.err.size() > 2);
-            CHECK(lines_of(r.err).back().starts_with("inkling: "));
-        }
-    }
+    const auto check = [&](const Result& r, bool) {
+        CHECK_FALSE(r.killed);
+        if (r.code == 0) return check_done(r);
+        ++ended;
+        CHECK((r.code == 1 || r.code == 3));
+        REQUIRE(r.err.size() > 2);
+        CHECK(lines_of(r.err).back().starts_with("inkling: "));
+    };
+    each_fault(
+        kFaultyFiles, "READ", arguments, [](long n) { return n + 1; }, prepare, check);
     return ended;
-}
-
-std::string hash_of_weights(const std::string& run) {
-    return inkling::formats::base64(inkling::formats::sha256(weights_in(run)));
 }
 
 }  // namespace
@@ -75,9 +55,9 @@ TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if
     const Arguments go_on = folder.resume("--max-iters 15");
     prepare();
     execute(go_on);
-    const std::string expected = hash_of_weights(folder.out);
+    const std::string expected = weights_in(folder.out);
     const int ended =
-        check_failing_reads(go_on, prepare, [&](const Result&) { CHECK(hash_of_weights(folder.out) == expected); });
+        check_failing_reads(go_on, prepare, [&](const Result&) { CHECK(weights_in(folder.out) == expected); });
     CHECK(ended > 20);
     for (const auto& entry : fs::recursive_directory_iterator(folder.out))
         CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);

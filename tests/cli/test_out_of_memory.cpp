@@ -2,30 +2,13 @@
 #include <list>
 #include <optional>
 
-#include "tests/cli/program.h"
+#include "tests/cli/faults.h"
 #include "tests/skip.h"
 #include "tests/support/http_client.h"
 
 using namespace inkling::testing;
 
 namespace {
-
-// Runs the program with a failing n-th allocation, and with `after` all later ones. failed: whether it made that many.
-struct Starved {
-    Result result;
-    bool failed;
-
-    Starved(const Arguments& arguments, long n, bool after) {
-        const ScratchFolder folder;
-        const std::string mark = folder.path("mark");
-        Variables variables = {{"LD_PRELOAD", kFailAllocation},
-                               {"INKLING_FAIL_ALLOCATION", std::to_string(n)},
-                               {"INKLING_FAILED_ALLOCATION", mark}};
-        if (after) variables.emplace_back("INKLING_FAIL_ALLOCATIONS_AFTER", "1");
-        result = program_with(variables, arguments);
-        failed = fs::exists(mark);
-    }
-};
 
 // Tries all of the first allocations, which come before a command runs, then ever fewer of the repeating ones. With
 // INKLING_EVERY_ALLOCATION=1 in the environment it tries every one, which takes hours.
@@ -37,27 +20,18 @@ long next(long n) {
 template <class Clean>
 void check_starved(const Arguments& arguments, const Clean& clean) {
     int ended = 0;
-    for (const bool after : {false, true}) {
-        for (long n = 1;; n = next(n)) {
-            clean();
-            const Starved run(arguments, n, after);
-            INFO("allocation " << n << (after ? " and all after it" : "") << ": " << run.result.err);
-            if (!run.failed) {
-                CHECK(run.result.code == 0);
-                CHECK(n > 200);
-                break;
-            }
-            if (run.result.code == 0 && !after) continue;  // one that was not needed
-            ++ended;
-            CHECK(run.result.code == 1);
-            const std::string line = "inkling: out of memory: ";
-            const std::size_t at = run.result.err.find(line);
-            CHECK(at != std::string::npos);
-            check_has(run.result.err, " were asked for, ", " are in use and ");
-            check_lacks(run.result.err, "terminate");
-            CHECK(run.result.err.find('\n', at) == run.result.err.size() - 1);  // it is the last line
-        }
-    }
+    const auto check = [&](const Result& r, bool after) {
+        if (r.code == 0 && !after) return;  // one that was not needed
+        ++ended;
+        CHECK(r.code == 1);
+        const std::string line = "inkling: out of memory: ";
+        const std::size_t at = r.err.find(line);
+        CHECK(at != std::string::npos);
+        check_has(r.err, " were asked for, ", " are in use and ");
+        check_lacks(r.err, "terminate");
+        CHECK(r.err.find('\n', at) == r.err.size() - 1);  // it is the last line
+    };
+    each_fault(kFailAllocation, "ALLOCATION", arguments, next, clean, check);
     CHECK(ended > 300);
 }
 
