@@ -19,11 +19,14 @@ struct CompareRun : TrainFolder {
 
     CompareRun() { write("text.txt", repeated("to be or not to be, ", 1200)); }
     template <class... Pieces>
+    Arguments command(const Pieces&... more) const {
+        return words("compare", quick, slow, "--out", out, "--data", text,
+                     "--recipe nanogpt-cpu --n-layer 1 --n-head 1 --n-embd 8 --block-size 8 --batch-size 4 --threads 1",
+                     more...);
+    }
+    template <class... Pieces>
     Result compare(const Pieces&... more) const {
-        return call("compare", quick, slow, "--out", out, "--data", text,
-                    "--recipe nanogpt-cpu --n-layer 1 --n-head 1 --n-embd 8 --block-size 8 --batch-size 4 "
-                    "--max-iters 12 --threads 1",
-                    more...);
+        return call(command("--max-iters 12", more...));
     }
 };
 
@@ -68,16 +71,11 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
 
 TEST_CASE("compare: a run that was cut off counts only for the same command", "[cli]") {
     const CompareRun run;
-    const auto compare = [&](const auto&... more) {  // the first run is long enough to be cut off
-        return words("compare", run.quick, run.slow, "--out", run.out, "--data", run.text,
-                     "--recipe nanogpt-cpu --n-layer 1 --n-head 1 --n-embd 8 --block-size 8 --batch-size 4 "
-                     "--max-seeds 2 --eval-every 2 --threads 1",
-                     more...);
-    };
+    const auto compare = [&](const auto& more) { return run.command("--max-seeds 2 --eval-every 2", more); };
     const std::string first = run.out + "/quick-seed-1";
     const auto cut_off = [&] {
         fs::remove_all(run.out);
-        Process p(compare("--max-iters 1000000"));
+        Process p(compare("--max-iters 1000000"));  // long enough to be cut off
         wait_for_file(first + "/latest/config.json");
         p.signal(SIGINT);
         check_has(ended_with(130, p.wait()).err, "stopped: the same command goes on, from " + run.out);
