@@ -63,7 +63,7 @@ TEST_CASE("callbacks: steps that are refused are told, and a run that diverges e
                                                  "5 done", "6 refused"});
 }
 
-TEST_CASE("callbacks: samples are text of the model, change nothing, and continue each --sample-prompt", "[train]") {
+TEST_CASE("callbacks: samples are text of the model, and change nothing", "[train]") {
     train::TrainOptions o = options(6);
     o.dropout = 0.2;
     Run plain(o), sampled(o);
@@ -77,19 +77,6 @@ TEST_CASE("callbacks: samples are text of the model, change nothing, and continu
     REQUIRE(texts.size() == 2);
     CHECK(texts[0].size() == 200);
     CHECK(same_bits(plain.weights(), sampled.weights()));
-    train::TrainOptions prompted = options(3);  // samples continue each --sample-prompt
-    prompted.sample_prompt = {"abc", "", "j"};
-    Run prompted_run(prompted);
-    std::vector<std::string> prompts, continued;
-    train::SampleWriter prompt_writer(prompted_run.tokenizer, [&](const std::string& prompt, const std::string& text) {
-        prompts.push_back(prompt);
-        continued.push_back(text);
-    });
-    prompted_run.loop.run({&prompt_writer});
-    CHECK(prompts == prompted.sample_prompt);
-    REQUIRE(continued.size() == 3);
-    CHECK(continued[0].size() == 200);
-    CHECK((continued[0] != continued[1] && continued[0] != continued[2]));
 }
 
 TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped between two lines", "[train]") {

@@ -204,6 +204,7 @@ TEST_CASE("disk faults: after a kill or a power cut at any call, a run goes on f
                 const RunFolder next(run);
                 resumes = false;
                 check_whole();
+                for (const fs::path& checkpoint : next.checkpoints()) CHECK(is_whole(checkpoint));
                 for (const auto& entry : fs::directory_iterator(run))
                     CHECK_FALSE(entry.path().filename().string().starts_with(".unfinished"));
             }

@@ -152,21 +152,6 @@ TEST_CASE("run folder: a save that fails leaves what was there, and names an ear
     CHECK(message("f", nothing, {}) == "no space: nothing was saved: free disk space and start again");
 }
 
-TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path());
-    folder.save(3, [&](const fs::path& p) {
-        CHECK(p.parent_path() == folder.path());
-        CHECK(p.filename() != "step-000003");
-        CHECK_FALSE(fs::exists(folder.path() / "step-000003"));
-        CHECK_FALSE(fs::exists(folder.path() / "latest"));
-        CHECK(folder.checkpoints().empty());
-        write(p, "x");
-        write_state(p, kNotEvaluated);
-    });
-    CHECK(folder.checkpoints().size() == 1);
-}
-
 TEST_CASE("run folder: leftovers of a killed run are removed, foreign files are not", "[train]") {
     const ScratchFolder scratch;
     scratch.write("notes.txt", "mine");

@@ -75,19 +75,6 @@ TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]")
     CHECK(pages.get("/api/runs/circle").status == 404);
 }
 
-TEST_CASE("page routes: deep and broken bodies and files end nothing", "[serve]") {
-    const Pages pages;
-    const std::string deep(500'000, '[');
-    for (const std::string& body : {deep, "{\"prompt\": " + deep, std::string("[]"), std::string("{\"prompt\": 7}")})
-        CHECK(ask(pages.server.port(), "POST", "/api/runs/worse/heads", body).status == 400);
-    formats::write_file_atomic(pages.folder.path("worse/samples.jsonl"), deep + "\n{\"text\": " + deep + "\n");
-    formats::write_file_atomic(pages.folder.path("worse/run.json"), deep);
-    const Answer data = pages.get("/api/runs/worse");
-    CHECK(data.status == 200);
-    CHECK(data.json()["samples"].empty());
-    CHECK(data.json()["notes"].size() == 2);
-}
-
 TEST_CASE("page routes: no path leads out of the folder, and no name becomes markup", "[serve]") {
     const Pages pages;
     for (const char* path : {"/api/runs/none", "/api/runs/", "/api/runs/..", "/api/runs/%2e%2e", "/api/runs/../worse",
