@@ -1,4 +1,6 @@
 // The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
+#include <atomic>
+
 #include "tests/support/checks.h"
 #include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"

@@ -3,6 +3,7 @@
 
 #include "formats/utf8.h"
 #include "tests/support/error_of.h"
+#include "tests/support/json_lines.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/config_of.h"
 #include "train/run/resume.h"
@@ -213,29 +214,11 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     const auto invalid = [](const std::string& toml) {
         return error_of<Error>([&] { train::parse_toml(toml, "c.toml").options.validate(); });
     };
-    for (const std::string setting : {"batch_size = 0",
-                                      "gradient_accumulation_steps = 0",
-                                      "n_embd = 127",
-                                      "block_size = 0",
-                                      "learning_rate = -1",
-                                      "learning_rate = nan",
-                                      "min_lr = nan",
-                                      "beta1 = 1",
-                                      "beta2 = 1",
-                                      "weight_decay = -0.1",
-                                      "grad_clip = -1",
-                                      "max_time = -1",
-                                      "val_fraction = 1",
-                                      "dropout = 1",
-                                      "arch = 'mamba'",
-                                      "embedding_lr = -1",
-                                      "ns_steps = 0",
-                                      "momentum = 1",
-                                      "decay_fraction = 1.1",
-                                      "ema = 1",
-                                      "ema = nan",
-                                      "out = ''",
-                                      "eval_iters = 1152921504606846976"}) {
+    for (const std::string& setting : lines_of(
+             "batch_size = 0\ngradient_accumulation_steps = 0\nn_embd = 127\nblock_size = 0\nlearning_rate = -1\n"
+             "learning_rate = nan\nmin_lr = nan\nbeta1 = 1\nbeta2 = 1\nweight_decay = -0.1\ngrad_clip = -1\n"
+             "max_time = -1\nval_fraction = 1\ndropout = 1\narch = 'mamba'\nembedding_lr = -1\nns_steps = 0\n"
+             "momentum = 1\ndecay_fraction = 1.1\nema = 1\nema = nan\nout = ''\neval_iters = 1152921504606846976")) {
         std::string flag = "--" + setting.substr(0, setting.find(' '));
         std::replace(flag.begin(), flag.end(), '_', '-');
         CHECK_THAT(invalid(setting), contains(flag));
