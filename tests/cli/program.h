@@ -237,6 +237,19 @@ inline std::string repeated(const std::string& line, std::size_t at_least) {
     return text;
 }
 
+// What a help text says about a flag.
+inline std::string about_flag(const std::string& help, const std::string& flag) {
+    const std::size_t begin = help.find("\n  " + flag + ' ');
+    REQUIRE(begin != std::string::npos);
+    return help.substr(begin, help.find("\n  -", begin + 1) - begin);
+}
+
+// A line of JSON: a conversation of a question and its answer.
+inline std::string chat_line(const std::string& question, const std::string& answer) {
+    return R"({"messages":[{"role":"user","content":")" + question + R"("},{"role":"assistant","content":")" + answer +
+           "\"}]}\n";
+}
+
 // 1,200 characters of text, and flags of a model that trains on it in a moment.
 inline std::string small_text() { return repeated("the quick brown fox jumps over the lazy dog.\n", 1200); }
 inline const Arguments kSmall = words(

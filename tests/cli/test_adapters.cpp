@@ -128,8 +128,7 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
 
 TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]") {
     const TrainFolder folder;
-    const std::string chats = folder.write(
-        "chats.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
+    const std::string chats = folder.write("chats.jsonl", chat_line("a", "b"));
     const auto refused = [&](const Arguments& flags, int code, const std::string& why) {
         INFO(flags.back());
         check_fails(call("train --out", folder.out, "--max-iters 1", flags), code, why);

@@ -95,14 +95,13 @@ TEST_CASE("chat: commands", "[cli]") {
 TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {
     const ChatProgram chat;
     const std::string notes = chat.folder.write("notes.txt", "mine"), one = chat.folder.path("one.jsonl");
-    const std::string line = R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})";
-    const std::string many = chat.folder.write("many.jsonl", line + "\n" + line + "\n");
+    const std::string two = chat_line("a", "b") + chat_line("a", "b"), many = chat.folder.write("many.jsonl", two);
     const Result r =
         chat.run("One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", "-n 2");
     for (const std::string& file : {notes, many})
         check_has(r.err, "inkling: /save " + file + ": there is a file already that is no conversation");
     CHECK(read_file(notes) == "mine");
-    CHECK(read_file(many) == line + "\n" + line + "\n");
+    CHECK(read_file(many) == two);
     CHECK(lines_in(one).size() == 1);
     chat.run("One day\n/save --overwrite " + notes + "\n", "-n 2");
     CHECK(lines_in(notes).size() == 1);

@@ -128,15 +128,10 @@ TEST_CASE("compare: names may be any bytes, and a text may come from standard in
 
 TEST_CASE("compare: --help has the defaults of the runs", "[cli]") {
     const std::string help = call("compare --help-all").out, train = call("train --help-all").out;
-    const auto about = [](const std::string& text, const std::string& flag) {
-        const std::size_t at = text.find("  " + flag + " ");
-        REQUIRE(at != std::string::npos);
-        return text.substr(at, text.find("\n  -", at) - at);
-    };
     for (const std::string flag :
          {"--weight-decay", "--schedule", "--optimizer", "--warmup-iters", "--beta2", "--arch"}) {
         INFO(flag);
-        CHECK(about(help, flag) == about(train, flag));
+        CHECK(about_flag(help, flag) == about_flag(train, flag));
     }
 }
 

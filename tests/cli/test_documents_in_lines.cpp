@@ -10,8 +10,7 @@ std::string chat_lines(std::size_t n) {
     std::string lines;
     for (std::size_t i = 0; i < n; ++i) {
         const std::string animal = i % 2 ? "the fox" : "the dog", verb = i % 3 ? "runs" : "sleeps";
-        lines += "{\"messages\": [{\"role\": \"user\", \"content\": \"What does " + animal + " do? " +
-                 std::to_string(i) + "\"}, {\"role\": \"assistant\", \"content\": \"It " + verb + ".\"}]}\n";
+        lines += chat_line("What does " + animal + " do? " + std::to_string(i), "It " + verb + ".");
     }
     return lines;
 }

@@ -48,8 +48,7 @@ TEST_CASE("plan: --dry-run counts characters and tokens, opens the tokenizer and
     check_alike(words("--overwrite --chat-template chatml --tokenizer", tokenizer, "--data", folder.text,
                       small("--max-iters 1")),
                 272);
-    const std::string chat = folder.write(
-        "chat.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
+    const std::string chat = folder.write("chat.jsonl", chat_line("a", "b"));
     check_fails(call("train --dry-run --tokenizer char --data", chat), 3,
                 "a character tokenizer has no tokens for the marks");
 }

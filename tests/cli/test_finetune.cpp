@@ -27,11 +27,6 @@ std::vector<ordered_json> tuned(const Pieces&... flags) {
     return lines;
 }
 
-std::string chat(const std::string& question, const std::string& answer) {
-    return R"({"messages":[{"role":"user","content":")" + question + R"("},{"role":"assistant","content":")" + answer +
-           "\"}]}\n";
-}
-
 }  // namespace
 
 TEST_CASE("finetune: the dropout that a recipe chooses is the model's, and a resumed run has the same bits", "[cli]") {
@@ -124,7 +119,7 @@ TEST_CASE("finetune: rows may be shorter than the model's context, which stays",
     check_fails(call("train --out", out, "--resume auto --block-size 8 --max-iters 9"), 3, "--block-size was 6, is 8");
     // for documents, the recipe chooses the block size
     const ChatFolder model(kChatMl, 512);
-    const std::string chats = folder.write("chats.jsonl", repeated(chat("hello", "wet tale"), 1000));
+    const std::string chats = folder.write("chats.jsonl", repeated(chat_line("hello", "wet tale"), 1000));
     const auto planned = json_lines(program("train --max-iters 2 --json --data", chats, "--init-from",
                                             model.scratch.path(), "--out", folder.path("chat")));
     CHECK(planned.front()["settings"]["block_size"] == 256);
@@ -132,13 +127,14 @@ TEST_CASE("finetune: rows may be shorter than the model's context, which stays",
 
 TEST_CASE("eval: --answers counts those that are as in the data", "[cli]") {
     const TrainFolder folder;
-    const std::string both = chat("what animal?", "a fox") + chat("what color?", "red"),
+    const std::string both = chat_line("what animal?", "a fox") + chat_line("what color?", "red"),
                       data = folder.write("chats.jsonl", repeated(both, 20 * both.size()));
     execute("train --data", data, "--out", folder.out,
             small("--tokenizer bpe --vocab-size 280 --block-size 64 --n-embd 32 --max-iters 150 --learning-rate 0.01 "
                   "--eval-every 0"));
-    const std::string asked = folder.write(
-        "asked.jsonl", chat("what animal?", "a fox") + chat("what color?", " red ") + chat("what color?", "blue"));
+    const std::string asked =
+        folder.write("asked.jsonl", chat_line("what animal?", "a fox") + chat_line("what color?", " red ") +
+                                        chat_line("what color?", "blue"));
     const Arguments eval = words("eval --model", folder.out, "--data", asked);
     check_holds(json_of(eval + "--answers"), "answers", 3, "right", 2);
     check_has(program(eval + "--answers").out, "\nanswers        2 of 3 are right\n");
@@ -151,7 +147,7 @@ TEST_CASE("eval: --answers counts those that are as in the data", "[cli]") {
 
 TEST_CASE("train: --chat-template gives a model of text the form of conversations, for adapters to learn", "[cli]") {
     const TrainFolder folder;
-    const std::string chats = folder.write("chats.jsonl", chat("the fox", "the dog"));
+    const std::string chats = folder.write("chats.jsonl", chat_line("the fox", "the dog"));
     const Arguments flags = folder.train("--chat-template chatml", small("--block-size 48"));
     check_fails(call(flags), 3, "a character tokenizer has no tokens for the marks");
     execute(flags + "--tokenizer bpe --vocab-size 300");

@@ -73,21 +73,15 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
     const Variables wide = {{"COLUMNS", "120"}};
     const std::string all = program_with(wide, words("train --help-all")).out,
                       generate = program_with(wide, words("generate --help")).out;
-    const auto text_of = [](const std::string& help, const std::string& flag) {
-        const std::size_t begin = help.find("\n  " + flag + ' ');
-        REQUIRE(begin != std::string::npos);
-        const std::size_t end = help.find("\n  -", begin + 1);
-        return help.substr(begin, end - begin);
-    };
     for (const char* flag :
          {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema", "--sampler", "--learning-rate"})
-        check_has(text_of(all, flag), "(default: chosen by the recipe)");
+        check_has(about_flag(all, flag), "(default: chosen by the recipe)");
     for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
              {"--arch", "nanochat"}, {"--optimizer", "muon"}, {"--max-time", "60"}, {"--nesterov,", "on"}})
-        check_has(text_of(all, flag), "(default: " + value + ")");
-    CHECK(text_of(all, "--overwrite").find("default") == std::string::npos);
-    check_has(text_of(generate, "--seed"), "(default: another each time)");
-    check_has(text_of(generate, "--model"), "(required)");
+        check_has(about_flag(all, flag), "(default: " + value + ")");
+    CHECK(about_flag(all, "--overwrite").find("default") == std::string::npos);
+    check_has(about_flag(generate, "--seed"), "(default: another each time)");
+    check_has(about_flag(generate, "--model"), "(required)");
 }
 
 TEST_CASE("help: lines end where the terminal does", "[cli]") {
