@@ -1,7 +1,7 @@
 // The events that the loop reports to callbacks, and the hook that combines gradients of several processes.
 #include "train/callbacks.h"
 
-#include "tests/support/json_lines.h"
+#include "formats/files/file.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/run/metrics.h"
@@ -77,16 +77,6 @@ TEST_CASE("callbacks: samples are text of the model, and change nothing", "[trai
     REQUIRE(texts.size() == 2);
     CHECK(texts[0].size() == 200);
     CHECK(same_bits(plain.weights(), sampled.weights()));
-}
-
-TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped between two lines", "[train]") {
-    const ScratchFolder scratch;
-    Run run(options(9));
-    train::MetricsFile file(scratch.path("metrics.jsonl"), 0);
-    run.loop.run({&file}, [&] { return run.state().step == 6; });
-    std::vector<int> steps;
-    for (const auto& line : lines_in(scratch.path("metrics.jsonl"))) steps.push_back(line["step"]);
-    CHECK(steps == std::vector{1, 3, 4, 6});
 }
 
 TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {

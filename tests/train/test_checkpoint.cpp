@@ -219,20 +219,6 @@ TEST_CASE("checkpoint: with another optimizer or number of shards it is refused,
     CHECK(std::isfinite(resumed(other, true)));
 }
 
-TEST_CASE("checkpoint: a training state that is missing or cut short is refused by name", "[train]") {
-    const SavedRun saved;
-    const std::string whole = formats::read_file(saved.state());
-    for (std::size_t part = 0; part < 20; ++part) {
-        saved.scratch.write("out/step-000006/training_state.safetensors", whole.substr(0, part * whole.size() / 20));
-        INFO(part << " of 20 parts");
-        CHECK_THAT(saved.refusal(), contains("training_state.safetensors"));
-    }
-    saved.scratch.write("out/step-000006/training_state.safetensors", whole + "x");
-    CHECK_THAT(saved.refusal(), contains("training_state.safetensors"));
-    fs::remove(saved.state());
-    CHECK_THAT(saved.refusal(), contains("training_state.safetensors"));
-}
-
 TEST_CASE("checkpoint: one bit that flipped, in any of its files that matter, is found", "[train][unsanitized]") {
     const SavedRun saved;
     for (const char* name : {"training_state.safetensors", "model.safetensors", "config.json", "tokenizer.json"}) {
