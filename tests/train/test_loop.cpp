@@ -1,6 +1,5 @@
 // The training loop: the same losses as PyTorch, learning, and the inputs that a step depends on.
 #include "data/sampler.h"
-#include "generate/sequence.h"
 #include "models/transformer.h"
 #include "nn/init.h"
 #include "tests/reference/read.h"
@@ -54,29 +53,6 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
         CHECK(train::gradient_norm(p.value().clone()) ==
               Approx(numbers["final_norms"][name].get<double>()).epsilon(1e-4));
     }
-}
-
-TEST_CASE("training: learns a text by heart, and then writes it", "[train][unsanitized]") {
-    train::TrainOptions o = small_options();
-    o.n_layer = 2, o.n_embd = 32, o.n_head = 4, o.block_size = 16, o.batch_size = 8;
-    o.max_iters = o.lr_decay_iters = 150;
-    o.learning_rate = 1e-2, o.warmup_iters = 10;
-    o.val_fraction = 0;
-    std::string text;
-    while (text.size() < 400) text += "the quick fox; ";
-    Run run(o, text);
-    const double first = run.step();
-    CHECK(first == Approx(std::log(static_cast<double>(run.tokenizer.vocab_size()))).epsilon(0.05));
-    double last = 0;
-    while (run.state().step < o.max_iters) last = run.step();
-    CHECK(last < 0.1);
-    run.model->eval();
-    generate::GenerateOptions greedy;
-    greedy.temperature = 0;
-    greedy.max_tokens = 30;
-    generate::Sequence sequence(*run.model, &run.tokenizer, greedy);
-    sequence.add("the quick fox");
-    CHECK(sequence.write() == "; the quick fox; the quick fox");
 }
 
 TEST_CASE("training: two halves of a batch, accumulated, are the whole batch", "[train]") {
