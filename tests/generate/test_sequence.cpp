@@ -104,13 +104,16 @@ Written written(const Sequence& sequence, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("sequence: any of several end tokens ends a text, and a tokenizer's own end does", "[generate]") {
+TEST_CASE("sequence: a text ends at max_tokens, at any of several end tokens, and at the tokenizer's own", "[generate]") {
     GenerateOptions greedy;
     greedy.temperature = 0, greedy.max_tokens = 8;
     const auto letter = letters();
     Sequence free = started(&letter, greedy, "abc");
     const std::string all = free.write();
     REQUIRE(all.size() == 8);
+    CHECK(free.next().empty());  // it has ended
+    CHECK(free.generated().size() == 8);
+    CHECK(text_of({1}, 0, 1).empty());
     const auto ends_at = [&](std::vector<std::int32_t> ends, const data::Tokenizer* tokenizer) {
         Transformer<float> ending(model().config);
         fill_matrices(ending, 0.3, {9, 0});
@@ -211,22 +214,6 @@ TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[
         all.add("a");
         CHECK(all.write().size() == 300);
     }
-}
-
-TEST_CASE("sequence: ends at max_tokens, or before the end of text", "[generate]") {
-    CHECK(text_of({1}, 0, 1).empty());
-    const Pieces endless = letters();
-    Sequence whole = started(&endless, writing(1, 100), "b");
-    const std::string text = whole.write();
-    REQUIRE(text.size() == 100);
-    CHECK(whole.finish_reason() == FinishReason::length);
-    CHECK(whole.next().empty());
-    CHECK(whole.generated().size() == 100);
-    const Pieces tokenizer = letters(whole.generated()[40]);
-    Sequence ended = started(&tokenizer, writing(1, 100), "b");
-    CHECK(ended.write() == text.substr(0, text.find(text[40])));
-    CHECK(ended.finish_reason() == FinishReason::end_of_text);
-    CHECK(ended.generated().size() == text.find(text[40]));
 }
 
 TEST_CASE("sequence: ends before a stop text, wherever tokens end", "[generate]") {

@@ -74,21 +74,6 @@ TEST_CASE("training: two halves of a batch, accumulated, are the whole batch", "
     }
 }
 
-TEST_CASE("training: a seed gives one run, to the last bit, and another seed another", "[train]") {
-    const auto trained = [](std::uint64_t seed, double dropout) {
-        train::TrainOptions o = small_options();
-        o.seed = seed;
-        o.dropout = dropout;
-        Run run(o);
-        for (int i = 0; i < 5; ++i) run.step();
-        return run.weights();
-    };
-    const Array<float> weights = trained(1, 0.2);
-    CHECK(same_bits(trained(1, 0.2), weights));
-    CHECK_FALSE(same_bits(trained(2, 0.2), weights));
-    CHECK_FALSE(same_bits(trained(1, 0.0), weights));
-}
-
 TEST_CASE("training: metrics of a step, and its gradient is no longer than the clip", "[train]") {
     Run run(small_options());
     const double loss = run.step();
