@@ -137,18 +137,6 @@ TEST_CASE("teachers: a run goes on to the same bits, and only with the same teac
     CHECK_THROWS_WITH(other->resume(newest), contains("its teachers had other weights than those of --teacher"));
 }
 
-TEST_CASE("teachers: one with another tokenizer or a shorter context is refused", "[train]") {
-    const School school;
-    const std::string a = school.write("a", 3);
-    const train::TrainOptions o = school.options({a}, 0.9);
-    CHECK_NOTHROW(train::check_teachers(o, school.tokenizer));
-    CHECK_THROWS_WITH(train::check_teachers(o, data::CharTokenizer::from_text("abc")),
-                      contains("--teacher " + a, "has another tokenizer", "--tokenizer"));
-    train::TrainOptions longer = o;
-    longer.block_size = 16;
-    CHECK_THROWS_WITH(Teachers(longer, longer.model_config(12)), contains("a context of 8 tokens", "rows of 16"));
-}
-
 TEST_CASE("teachers: estimates count their forward pass and their weights", "[train]") {
     const School school;
     train::TrainOptions large = small_options();
