@@ -106,9 +106,6 @@ TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
     CHECK(j["best_val_loss"].is_number());
     CHECK(j["bytes"] > 4 * j["parameters"].get<int>());
     check_has(program("info --model", small_run()).out, "parameters");
-}
-
-TEST_CASE("info: a run without validation has no best loss, and is valid JSON", "[cli]") {
     const TrainFolder folder;
     execute(folder.train("--val-fraction 0", kSmall));
     check_holds(json_of("info --model", folder.out), "best_val_loss", nullptr, "step", 20);

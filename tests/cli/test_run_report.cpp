@@ -29,7 +29,7 @@ const Arguments kEndlessSamples = small("--max-iters 100000000 --sample-every 5"
 
 }  // namespace
 
-TEST_CASE("report: a page holds the curves, samples, settings and heads of a run", "[cli]") {
+TEST_CASE("report: a page holds the curves, samples, settings and heads of a run, or compares several", "[cli]") {
     const ReportedRun run;
     const std::string out = run.path("report.html");
     const Result r = execute("report", run.out, "--out", out);
@@ -50,18 +50,12 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     CHECK(shown["card"]["peak_memory_bytes"].get<double>() > 1e6);
     check_holds(page, "/heads/heads", 2, "/defaults/n_embd", 128);
     CHECK(report(out, run.out, "--prompt 'the fox'")["heads"]["tokens"].size() == 7);
-}
-
-TEST_CASE("report: several runs are compared, the best one first", "[cli]") {
-    const ReportedRun run;
-    const std::string other = run.path("other"), out = run.path("x.html");
+    // several runs are compared, the best one first, and two with the same name are told apart
+    const std::string other = run.path("other");
     execute(run.train(small("--learning-rate 0.00001"), "--out", other));
-    const json page = report(out, other, run.out);
-    REQUIRE(page["runs"].size() == 2);
-    check_holds(page["runs"], "/0/name", "mine", "/1/name", "other");
-    // two runs with the same name are distinguished
-    const json twice = report(out, run.out, run.out + "/");
-    CHECK(twice["runs"][0]["name"] != twice["runs"][1]["name"]);
+    check_holds(report(out, other, run.out)["runs"], "/0/name", "mine", "/1/name", "other", "/2", nullptr);
+    const json twice = report(out, run.out, run.out + "/")["runs"];
+    CHECK(twice[0]["name"] != twice[1]["name"]);
 }
 
 TEST_CASE("report: a run without a checkpoint, of an older version or half written is shown as far as it goes",
