@@ -104,7 +104,8 @@ Written written(const Sequence& sequence, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("sequence: a text ends at max_tokens, at any of several end tokens, and at the tokenizer's own", "[generate]") {
+TEST_CASE("sequence: a text ends at max_tokens, at any of several end tokens, and at the tokenizer's own",
+          "[generate]") {
     GenerateOptions greedy;
     greedy.temperature = 0, greedy.max_tokens = 8;
     const auto letter = letters();
