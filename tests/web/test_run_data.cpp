@@ -8,6 +8,7 @@
 #include "engine/base/clock.h"
 #include "tests/catch.h"
 #include "tests/models/chat_folder.h"
+#include "tests/support/checks.h"
 #include "tests/web/run_files.h"
 #include "web/report/jsonl.h"
 
@@ -38,16 +39,10 @@ TEST_CASE("run data: metrics are columns, with null where a step has no value", 
                  {{"step", 2}, {"loss", nullptr}},  // as NaN is written
                  {{"step", 3}, {"loss", 1.5}, {"val_loss", 1.75}, {"bits_per_byte", 2.5}}});
     const ordered_json data = run_data(run.path);
-    CHECK(data["name"] == "a run");
-    CHECK(data["metrics"]["step"] == ordered_json({1, 2, 3}));
-    CHECK(data["metrics"]["loss"] == ordered_json({2.5, nullptr, 1.5}));
-    CHECK(data["metrics"]["val_loss"] == ordered_json({nullptr, nullptr, 1.75}));
-    CHECK(data["metrics"]["lr"] == ordered_json({0.01, nullptr, nullptr}));
-    CHECK(data["settings"]["batch_size"] == 4);
-    CHECK(data["tokens_per_step"] == 32);
+    check_holds(data, "name", "a run", "/metrics/step", json({1, 2, 3}), "/metrics/loss", json({2.5, nullptr, 1.5}),
+                "/metrics/val_loss", json({nullptr, nullptr, 1.75}), "/metrics/lr", json({0.01, nullptr, nullptr}),
+                "/settings/batch_size", 4, "tokens_per_step", 32, "model", nullptr, "notes", json::array());
     CHECK(data["floor"].get<double>() == Approx(0.11).margin(0.01));  // the stories: --data is not given
-    CHECK(data["notes"].empty());
-    CHECK(data["model"].is_null());
 }
 
 TEST_CASE("run data: a line that is still being written waits, one that is no JSON is noted", "[report]") {
@@ -115,8 +110,7 @@ TEST_CASE("run data: a folder without a run is refused, and damage in a run is n
     run.write("config.toml", "n_layer = \"two\"\n");
     run.write("run.json", "[]");
     const ordered_json data = run_data(run.path);
-    CHECK(data["settings"].is_null());
-    CHECK(data["card"].is_null());
+    check_holds(data, "settings", nullptr, "card", nullptr);
     REQUIRE(data["notes"].size() == 2);
     CHECK_THAT(data["notes"][0].get<std::string>(), contains("n_layer"));
     CHECK_THAT(data["notes"][1].get<std::string>(), contains("run.json"));
@@ -191,10 +185,7 @@ TEST_CASE("run data: the best run comes first, one without an evaluation last", 
     without.metrics(falling(5, 1e-6));
     runs.insert(runs.begin(), run_data(without.path));
     web::sort_best_first(runs);
-    CHECK(runs[0]["name"] == 0.5);
-    CHECK(runs[1]["name"] == 1.0);
-    CHECK(runs[2]["name"] == 2.0);
-    CHECK(runs[3]["name"] == "mine");
+    check_holds(runs, "/0/name", 0.5, "/1/name", 1.0, "/2/name", 2.0, "/3/name", "mine");
 }
 
 TEST_CASE("run data: heads are shown of how the last sample begins, in whole characters", "[report]") {

@@ -121,11 +121,12 @@ TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of Muon, wide, tall and square", "[t
     }
 }
 
-TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "[train]") {
+TEST_CASE("muon: embeddings, heads, vectors and stacks of matrices go by AdamW at their own rate", "[train]") {
     const std::vector<std::pair<std::string, Array<double>>> starts = {{"wte.weight", normal({5, 4}, 1)},
                                                                        {"h.0.attn.c_attn.weight", normal({12, 4}, 2)},
                                                                        {"lm_head.weight", normal({5, 4}, 3)},
-                                                                       {"h.0.ln_1.weight", normal({4}, 4)}};
+                                                                       {"h.0.ln_1.weight", normal({4}, 4)},
+                                                                       {"stack", normal({2, 4, 6}, 5)}};  // of matrices
     const std::map<std::string, nn::ParameterKind> kinds = {{"wte.weight", {Role::embedding}},
                                                             {"h.0.attn.c_attn.weight", {Role::matrix, 3, 4}},
                                                             {"lm_head.weight", {Role::head}}};
@@ -143,14 +144,18 @@ TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "
         muon.step(0.02);
         adamw.step(0.01);
     }
-    for (const char* name : {"wte.weight", "lm_head.weight", "h.0.ln_1.weight"}) {
+    for (const char* name : {"wte.weight", "lm_head.weight", "h.0.ln_1.weight", "stack"}) {
         INFO(name);
         CHECK(same_bits(a[name], b[name]));
     }
     CHECK_FALSE(same_bits(a["h.0.attn.c_attn.weight"], b["h.0.attn.c_attn.weight"]));
     CHECK(muon.updates == 3);
-    for (const auto& entry : flat_a.entries())
-        CHECK(muon.state_of(entry).size() == (entry.name == "h.0.attn.c_attn.weight" ? 1u : 2u));
+    for (const auto& entry : flat_a.entries()) {
+        const auto state = muon.state_of(entry);
+        const bool is_matrix = entry.name == "h.0.attn.c_attn.weight";
+        REQUIRE(state.size() == (is_matrix ? 1u : 2u));
+        CHECK((std::string(state[0].kind) == "adamw.m") == !is_matrix);
+    }
 }
 
 TEST_CASE("muon: query, key and value are matrices of their own, and so are heads when asked", "[train]") {
@@ -274,16 +279,4 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
             return std::vector<Array<float>>{flat.values()};
         });
     }
-}
-
-TEST_CASE("muon: AdamW updates stacks of matrices of rank 3", "[train]") {
-    const auto start = [](const Shape& shape) { return random_array<double>(shape, 1); };
-    Named<double> module({{"matrix", start({4, 6})}, {"stack", start({2, 4, 6})}});
-    nn::FlatParameters<double> flat(module);
-    Muon<double> muon(flat, {});
-    REQUIRE(flat.entries()[1].kind.role == Role::matrix);
-    CHECK(muon.state_of(flat.entries()[0]).size() == 1);
-    const auto state = muon.state_of(flat.entries()[1]);
-    REQUIRE(state.size() == 2);
-    CHECK(std::string(state[0].kind) == "adamw.m");
 }
