@@ -10,17 +10,9 @@
 namespace inkling::train {
 
 double RoleRates::of(nn::Role role) const {
-    switch (role) {
-        case nn::Role::embedding:
-            return embedding;
-        case nn::Role::head:
-            return head;
-        case nn::Role::matrix:
-            return matrix;
-        case nn::Role::vector:
-            return vector;
-    }
-    return 1;
+    if (role == nn::Role::embedding) return embedding;
+    if (role == nn::Role::head) return head;
+    return role == nn::Role::matrix ? matrix : vector;
 }
 
 template <class T>
@@ -33,26 +25,9 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
     check_option("AdamW: weight_decay", options.weight_decay);
     for (const nn::Role role : {nn::Role::embedding, nn::Role::head, nn::Role::matrix, nn::Role::vector})
         check_option("AdamW: the rate of a role", options.rates.of(role));
-    const auto& entries = parameters.entries();
-    std::size_t held = 0;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (takes && !takes(entries[i])) continue;
-        const std::size_t begin = entries[i].offset;
-        const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : parameters.values().size();
-        const double rate = options.rates.of(entries[i].kind.role);
-        const double decay = begin < parameters.matrix_elements() ? options.weight_decay : 0.0;
-        for (const Range& range : own ? *own : Ranges{{begin, end}}) {
-            const std::size_t from = std::max(begin, range.begin), to = std::min(end, range.end);
-            if (from >= to) continue;
-            Part* const last = parts_.empty() ? nullptr : &parts_.back();
-            if (last && last->end == from && last->rate == rate && last->weight_decay == decay) {
-                last->end = to;
-            } else {
-                parts_.push_back({from, to, held, rate, decay});
-            }
-            held += to - from;
-        }
-    }
+    const std::size_t held = this->take_parts(own, options.weight_decay, [&](const Entry& entry) {
+        return takes && !takes(entry) ? std::nullopt : std::optional(options.rates.of(entry.kind.role));
+    });
     m = Array<T>({held}, T{0});
     v = Array<T>({held}, T{0});
 }
@@ -61,8 +36,8 @@ template <class T>
 auto AdamW<T>::state() -> std::vector<State> {
     std::vector<State> all;
     for (const Part& part : parts_) {
-        all.push_back({"adamw.m", m.data() + part.state, {part.begin, part.end}});
-        all.push_back({"adamw.v", v.data() + part.state, {part.begin, part.end}});
+        all.push_back({"adamw.m", m.data() + part.state, part.range});
+        all.push_back({"adamw.v", v.data() + part.state, part.range});
     }
     return all;
 }
@@ -78,8 +53,9 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
     profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
     const T* const all_g = parameters_.gradients().data();
-    const auto update = [&](const Part& part, std::size_t begin, std::size_t length, double t) {
-        const std::size_t state = part.state + begin - part.begin;
+    this->over_reached([&](const Part& part, std::size_t begin, std::size_t length, std::uint64_t reached) {
+        const auto t = static_cast<double>(reached);
+        const std::size_t state = part.state + begin - part.range.begin;
         T *const p = values.data() + begin, *const pm = m.data() + state, *const pv = v.data() + state;
         const T* const g = all_g + begin;
         const double own_rate = learning_rate * part.rate;
@@ -106,12 +82,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
                 },
                 p + at, pm + at, pv + at);
         });
-    };
-    for (const Part& part : parts_) {
-        this->over_reached({part.begin, part.end}, [&](std::size_t begin, std::size_t end, std::uint64_t t) {
-            update(part, begin, end - begin, static_cast<double>(t));
-        });
-    }
+    });
 }
 
 template class AdamW<float>;

@@ -30,8 +30,7 @@ class AdamW : public Optimizer<T> {
     AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
           const std::function<bool(const Entry&)>& takes = nullptr, const Ranges* own = nullptr);
 
-    // With lr the learning rate times the factor of the parameter's role:
-    // and t the updates that reached the parameter:
+    // With lr the learning rate times the factor of the parameter's role, and t the updates that reached the parameter:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
     // A cautious decay takes p before the step.
@@ -44,15 +43,10 @@ class AdamW : public Optimizer<T> {
     Array<T> m, v;
 
   private:
-    // A range of the flat buffer, and the start of its moments.
-    struct Part {
-        std::size_t begin, end, state;
-        double rate, weight_decay;
-    };
-
+    using typename Optimizer<T>::Part;
     using Optimizer<T>::parameters_;
+    using Optimizer<T>::parts_;
     AdamWOptions options_;
-    std::vector<Part> parts_;
 };
 
 extern template class AdamW<float>;

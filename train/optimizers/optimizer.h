@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nn/flat.h"
@@ -60,31 +61,71 @@ class Optimizer {
     std::vector<std::uint64_t> missed;  // by entry: updates that did not reach it; all 0 for a whole model in training
 
   protected:
+    // A range of the flat buffer that an elementwise optimizer updates alike, and where its state begins.
+    struct Part {
+        Range range;
+        std::size_t state;
+        double rate, weight_decay;  // the factor of the learning rate
+    };
+
+    // Fills parts_ with the elements in `own`, or all, of the parameters that rate(entry), a double or nothing, takes.
+    // Weight decay is of matrices. Returns the number of elements.
+    template <class Rate>
+    std::size_t take_parts(const Ranges* own, double weight_decay, const Rate& rate) {
+        std::size_t held = 0;
+        const auto& entries = parameters_.entries();
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const std::optional<double> factor = rate(entries[i]);
+            if (!factor) continue;
+            const Range whole = range_of(i);
+            const double decay = whole.begin < parameters_.matrix_elements() ? weight_decay : 0.0;
+            for (const Range& range : own ? *own : Ranges{whole}) {
+                const std::size_t from = std::max(whole.begin, range.begin), to = std::min(whole.end, range.end);
+                if (from >= to) continue;
+                Part* const last = parts_.empty() ? nullptr : &parts_.back();
+                if (last && last->range.end == from && last->rate == *factor && last->weight_decay == decay)
+                    last->range.end = to;
+                else
+                    parts_.push_back({{from, to}, held, *factor, decay});
+                held += to - from;
+            }
+        }
+        return held;
+    }
+
     void count_update(double learning_rate) {
         check(learning_rate >= 0, "optimizer: the learning rate must be at least 0, got {}", learning_rate);
         ++updates;
         for (std::size_t i = 0; i < missed.size(); ++i) missed[i] += !parameters_.is_reached(i);
     }
 
-    // Calls body(begin, end, updates) for the stretches of a range whose parameters have a gradient, with the number of
-    // their updates: once if all parameters always had one.
+    // Calls body(part, begin, length, updates) for the stretches of each part whose parameters have a gradient, with
+    // the number of their updates: once if all parameters always had one.
     template <class Body>
-    void over_reached(const Range& range, const Body& body) const {
-        const auto& entries = parameters_.entries();
-        std::size_t begin = range.begin;
-        for (std::size_t i = 0; i < entries.size() && begin < range.end; ++i) {
-            const bool last = i + 1 == entries.size();
-            const std::size_t end = std::min(range.end, last ? range.end : entries[i + 1].offset);
-            if (end <= begin) continue;
-            if (end < range.end && missed[i] == missed[i + 1] &&
-                parameters_.is_reached(i) == parameters_.is_reached(i + 1))
-                continue;
-            if (parameters_.is_reached(i)) body(begin, end, updates - missed[i]);
-            begin = end;
+    void over_reached(const Body& body) const {
+        for (const Part& part : parts_) {
+            std::size_t begin = part.range.begin;
+            for (std::size_t i = 0; i < missed.size() && begin < part.range.end; ++i) {
+                const std::size_t end = std::min(part.range.end, range_of(i).end);
+                if (end <= begin) continue;
+                if (end < part.range.end && missed[i] == missed[i + 1] &&
+                    parameters_.is_reached(i) == parameters_.is_reached(i + 1))
+                    continue;
+                if (parameters_.is_reached(i)) body(part, begin, end - begin, updates - missed[i]);
+                begin = end;
+            }
         }
     }
 
     nn::FlatParameters<T>& parameters_;
+    std::vector<Part> parts_ = {};
+
+  private:
+    Range range_of(std::size_t entry) const {  // up to the next parameter
+        const auto& entries = parameters_.entries();
+        const bool last = entry + 1 == entries.size();
+        return {entries[entry].offset, last ? parameters_.values().size() : entries[entry + 1].offset};
+    }
 };
 
 // Throws unless 0 <= value < end.

@@ -1,7 +1,5 @@
 #include "train/optimizers/sgd.h"
 
-#include <algorithm>
-
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
@@ -14,18 +12,7 @@ SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options, const 
     check_option("SGD: momentum", options.momentum);
     check_option("SGD: weight_decay", options.weight_decay);
     check(!options.nesterov || options.momentum > 0, "SGD: nesterov needs a momentum above 0");
-    const std::size_t matrices = parameters.matrix_elements(), all = parameters.values().size();
-    std::size_t held = 0;
-    const auto take = [&](std::size_t begin, std::size_t end, double weight_decay) {
-        if (begin >= end) return;
-        parts_.push_back({{begin, end}, held, weight_decay});
-        held += end - begin;
-    };
-    for (const Range& range : own ? *own : Ranges{{0, all}}) {
-        take(range.begin, std::min(range.end, matrices), options.weight_decay);
-        take(std::max(range.begin, matrices), range.end, 0);
-    }
-    momentum = Array<T>({held}, T{0});
+    momentum = Array<T>({this->take_parts(own, options.weight_decay, [](const auto&) { return 1.0; })}, T{0});
 }
 
 template <class T>
@@ -44,7 +31,7 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
     profile::count_bytes(static_cast<double>(6 * momentum.size() * sizeof(T)));
     values.count_write();
     const T* const all_g = parameters_.gradients().data();
-    const auto update = [&](const Part& part, std::size_t begin, std::size_t length) {
+    this->over_reached([&](const Part& part, std::size_t begin, std::size_t length, std::uint64_t) {
         const Vec<T> decay = vec(part.weight_decay);
         T *const p = values.data() + begin, *const b = momentum.data() + part.state + begin - part.range.begin;
         const T* const g = all_g + begin;
@@ -66,10 +53,7 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
                     n, p + at, [=](auto value, auto now) { return value - rate * now; }, p + at, b + at);
             }
         });
-    };
-    for (const Part& part : parts_)
-        this->over_reached(
-            part.range, [&](std::size_t begin, std::size_t end, std::uint64_t) { update(part, begin, end - begin); });
+    });
 }
 
 template class SGD<float>;

@@ -28,16 +28,10 @@ class SGD : public Optimizer<T> {
     Array<T> momentum;  // in the order of the flat parameters, without those it does not update
 
   private:
-    // A range of the flat buffer, and the start of its momentum.
-    struct Part {
-        Range range;
-        std::size_t state;
-        double weight_decay;
-    };
-
+    using typename Optimizer<T>::Part;
     using Optimizer<T>::parameters_;
+    using Optimizer<T>::parts_;
     SGDOptions options_;
-    std::vector<Part> parts_;
 };
 
 extern template class SGD<float>;
