@@ -29,84 +29,51 @@ class Evaluating {
     StandardNumbers numbers_;
 };
 
-// Sums the batches' losses in order, each times its number of targets. Several processes take turns: each computes one
-// of the next batches, then they exchange the losses and all add them up.
-class SumOfLosses {
-  public:
-    explicit SumOfLosses(const EvaluateOptions& options) : options_(options), processes_(options.processes) {}
-
-    // Asks progress(); returns false if the evaluation must end.
-    bool goes_on(double done) {
-        done_ = done;
-        if (options_.progress && !stop_ && !options_.progress(done)) stop_ = true;
-        return !stopped_;
-    }
-
-    void add(std::size_t targets, const std::function<double()>& loss) {
-        predicted_ += targets;
-        if (round_.size() == processes_.rank) own_ = computed(loss);
-        round_.push_back(targets);
-        if (round_.size() == processes_.count) tell();
-    }
-
-    double mean() {
-        if (!round_.empty() && !stopped_) tell();
-        if (options_.counted) *options_.counted = predicted_;
-        return stopped_ ? std::numeric_limits<double>::quiet_NaN() : total_ / static_cast<double>(predicted_);
-    }
-
-  private:
-    // The loss of a batch. Asks progress() during the batch too, because a batch may take minutes.
-    double computed(const std::function<double()>& loss) {
-        if (stop_) return 0;
-        const Interruptible scope([&] { return options_.progress && !options_.progress(done_); });
-        try {
-            return loss();
-        } catch (const Interrupted&) {
-            stop_ = true;
-            return 0;
-        }
-    }
-
-    struct Told {
-        double loss, stop;
-    };
-
-    void tell() {
-        const std::vector<Told> all = processes_.gather_all(Told{own_, stop_ ? 1.0 : 0.0});
-        for (std::size_t i = 0; i < round_.size(); ++i) total_ += all[i].loss * static_cast<double>(round_[i]);
-        for (const Told& told : all) stopped_ = stopped_ || told.stop != 0;
-        if (stopped_ && options_.stop_requested) *options_.stop_requested = true;
-        round_.clear();
-        own_ = 0;
-    }
-
-    const EvaluateOptions& options_;
-    distributed::Processes& processes_;
-    double total_ = 0, own_ = 0, done_ = 0;
-    std::size_t predicted_ = 0;
-    std::vector<std::size_t> round_;       // targets of the batches since the last exchange
-    bool stop_ = false, stopped_ = false;  // this process must stop; all processes know it
-};
-
 // The mean loss over batches of rows. fill(i, batch) makes the batch that begins with row i, moves i to the next one,
-// and returns the batch's number of targets.
+// and returns the batch's number of targets. Several processes take turns: each computes one of the next batches, then
+// they exchange the losses, and all add them up in order.
 template <class Fill>
 double mean_loss(models::Transformer<float>& model, std::size_t rows, const EvaluateOptions& options,
                  const Fill& fill) {
+    struct Told {
+        double loss;
+        bool stop;
+    };
     const Evaluating scope(model);
-    SumOfLosses sum(options);
+    distributed::Processes& processes = options.processes;
+    double total = 0;
+    std::size_t predicted = 0;
     for (std::size_t i = 0; i < rows;) {
-        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(rows)))
+        Told own{0, false};
+        std::vector<std::size_t> targets;  // of each batch of this turn
+        while (i < rows && targets.size() < processes.count) {
+            const double done = static_cast<double>(i) / static_cast<double>(rows);
+            const auto must_stop = [&] { return options.progress && !options.progress(done); };
+            own.stop = own.stop || must_stop();
+            const bool is_own = targets.size() == processes.rank;
+            data::Batch batch;
+            targets.push_back(fill(i, batch));
+            if (!is_own || own.stop) continue;
+            const Interruptible during(must_stop);  // a batch may take minutes
+            try {
+                const AdaptiveThreads threads(Work::evaluation, static_cast<double>(batch.inputs.size()));
+                own.loss = static_cast<double>(model.loss(batch.inputs, batch.targets, nullptr, batch.begins).item());
+            } catch (const Interrupted&) {
+                own.stop = true;
+            }
+        }
+        const std::vector<Told> all = processes.gather_all(own);
+        if (std::any_of(all.begin(), all.end(), [](const Told& told) { return told.stop; })) {
+            if (options.stop_requested) *options.stop_requested = true;
             return std::numeric_limits<double>::quiet_NaN();
-        data::Batch batch;
-        const std::size_t targets = fill(i, batch);
-        sum.add(targets, [&] {
-            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(batch.inputs.size()));
-            return static_cast<double>(model.loss(batch.inputs, batch.targets, nullptr, batch.begins).item());
-        });
+        }
+        for (std::size_t k = 0; k < targets.size(); ++k) {
+            total += all[k].loss * static_cast<double>(targets[k]);
+            predicted += targets[k];
+        }
     }
-    return sum.mean();
+    if (options.counted) *options.counted = predicted;
+    return total / static_cast<double>(predicted);
 }
 
 }  // namespace
