@@ -122,23 +122,18 @@ double TrainingLoop::seconds_left() const {
 
 double TrainingLoop::run_step() {
     const AdaptiveThreads threads(Work::step);
-    const StepResult result = step_->run(state_.step);
+    static_cast<StepResult&>(metrics_) = step_->run(state_.step);
     ++state_.step;
-    state_.train_s += result.seconds;
-    const double speed = tokens_per_step() / result.seconds;
+    state_.train_s += metrics_.seconds;
+    const double speed = tokens_per_step() / metrics_.seconds;
     metrics_.tok_s = metrics_.tok_s > 0 ? 0.95 * metrics_.tok_s + 0.05 * speed : speed;
     metrics_.step = state_.step;
-    metrics_.loss = result.loss;
-    metrics_.lr = result.learning_rate;
-    metrics_.grad_norm = result.grad_norm;
-    metrics_.z = result.z;
-    metrics_.skipped = result.skipped;
     metrics_.train_s = state_.train_s;
     metrics_.val_loss.reset();
     metrics_.bits_per_byte.reset();
     state_.val_loss = std::numeric_limits<double>::infinity();
-    refused_in_a_row_ = std::isfinite(result.grad_norm) ? 0 : refused_in_a_row_ + 1;
-    return result.loss;
+    refused_in_a_row_ = std::isfinite(metrics_.grad_norm) ? 0 : refused_in_a_row_ + 1;
+    return metrics_.loss;
 }
 
 void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop) {

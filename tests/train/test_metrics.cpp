@@ -30,19 +30,14 @@ TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated
     const std::string path = folder.path("metrics.jsonl");
     {
         MetricsFile file(path, 0);
-        file.write(
-            {.step = 3, .loss = 2.5, .lr = 1e-3, .grad_norm = 0.25, .tok_s = 1000, .train_s = 1.5, .elapsed_s = 2});
+        Metrics m = at(3);
+        m.loss = 2.5, m.lr = 1e-3, m.grad_norm = 0.25, m.tok_s = 1000, m.train_s = 1.5, m.elapsed_s = 2;
+        file.write(m);
         CHECK(testing::lines_in(path).size() == 1);  // on disk as soon as it is written
-        file.write({.step = 4,
-                    .loss = 2.25,
-                    .val_loss = 2.0,
-                    .val_tokens = 700,
-                    .bits_per_byte = 1.25,
-                    .lr = 1e-4,
-                    .grad_norm = 0.125,
-                    .tok_s = 2000,
-                    .train_s = 1.75,
-                    .elapsed_s = 3});
+        m = at(4);
+        m.loss = 2.25, m.lr = 1e-4, m.grad_norm = 0.125, m.tok_s = 2000, m.train_s = 1.75, m.elapsed_s = 3;
+        m.val_loss = 2.0, m.val_tokens = 700, m.bits_per_byte = 1.25;
+        file.write(m);
     }
     const auto written = testing::lines_in(path);
     CHECK(testing::keys_of(written[0]) ==

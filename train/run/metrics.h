@@ -12,7 +12,7 @@
 #include <string>
 
 #include "train/callback.h"
-#include "train/step/spikes.h"
+#include "train/step/step.h"
 
 namespace inkling::train {
 
@@ -32,15 +32,12 @@ class LinesFile {
     std::shared_ptr<std::FILE> file_;
 };
 
-struct Metrics {
+struct Metrics : StepResult {
     std::size_t step = 0;
-    double loss = 0;  // of the step's batch, before the update
     std::optional<double> val_loss = {};
     std::size_t val_tokens = 0;                // in the mean val_loss
     std::optional<double> bits_per_byte = {};  // of the validation part's text
-    Spikes::Scores z = {};
-    bool skipped = false;  // as a spike; the weights did not change
-    double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
+    double tok_s = 0, train_s = 0, elapsed_s = 0;
     std::string sha256 = {};  // of the weights in its checkpoint; "" without one
 };
 

@@ -13,20 +13,16 @@ void add_range(float* to, const float* from, std::size_t n) {
 void PairwiseSum::push(const Array<float>& array) {
     const std::size_t n = array.size();
     if (levels_.empty() || levels_.back().arrays > 1) {
-        levels_.push_back({1, room_for(n)});
-        parallel_for(n, kGrain, [&, to = levels_.back().sum.data()](std::size_t begin, std::size_t end) {
-            std::copy(array.data() + begin, array.data() + end, to + begin);
-        });
+        levels_.push_back({1, array.clone()});
         return;
     }
     add_range(levels_.back().sum.data(), array.data(), n);
     levels_.back().arrays = 2;
     while (levels_.size() > 1 && levels_[levels_.size() - 2].arrays == levels_.back().arrays) {
-        Level right = std::move(levels_.back());
+        const Level right = std::move(levels_.back());
         levels_.pop_back();
         add_range(levels_.back().sum.data(), right.sum.data(), n);
         levels_.back().arrays *= 2;
-        room_.push_back(std::move(right.sum));
     }
 }
 
@@ -37,20 +33,6 @@ void PairwiseSum::add_to(float* last, std::size_t begin, std::size_t end) const 
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
             add_row(to - from, y, level->sum.data() + begin + from);
     });
-}
-
-void PairwiseSum::clear() {
-    for (Level& level : levels_) room_.push_back(std::move(level.sum));
-    levels_.clear();
-}
-
-Array<float> PairwiseSum::room_for(std::size_t n) {
-    while (!room_.empty()) {
-        Array<float> array = std::move(room_.back());
-        room_.pop_back();
-        if (array.size() == n) return array;
-    }
-    return Array<float>({n});
 }
 
 }  // namespace inkling::train

@@ -17,17 +17,14 @@ class PairwiseSum {
     void push(const Array<float>& array);  // copies the array
     // Adds the sum to elements [begin, end) of the last array, which then hold the total.
     void add_to(float* last, std::size_t begin, std::size_t end) const;
-    void clear();  // keeps the memory for the next sum
+    void clear() { levels_.clear(); }
 
   private:
     struct Level {
         std::size_t arrays;  // in this sum
         Array<float> sum;
     };
-    Array<float> room_for(std::size_t n);
-
-    std::vector<Level> levels_;       // each of fewer arrays than the one before
-    std::vector<Array<float>> room_;  // unused memory
+    std::vector<Level> levels_;  // each of fewer arrays than the one before
 };
 
 // to[i] += from[i]

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/kernels/lanes.h"
-
 namespace inkling::train {
 
 Partition::Partition(nn::FlatParameters<float>& parameters, std::size_t processes,
@@ -52,7 +50,5 @@ Ranges Partition::ranges_of(std::size_t owner) const {
         if (piece.owner == owner) own.push_back(piece);
     return own;
 }
-
-double sum_of_squares(const float* values, std::size_t n) { return static_cast<double>(simd_dot(n, values, values)); }
 
 }  // namespace inkling::train

@@ -36,7 +36,4 @@ class Partition {
     std::vector<Piece> pieces_, chunks_;
 };
 
-// The sum of the squares of a chunk's elements.
-double sum_of_squares(const float* values, std::size_t n);
-
 }  // namespace inkling::train

@@ -9,6 +9,7 @@
 #include "engine/base/float_mode.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
+#include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/operators.h"
 
 namespace inkling::train {
@@ -111,7 +112,8 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
     parallel_for(mine.size(), kGrain / Partition::kChunk, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const Piece& chunk = chunks[mine[i]];
-            own[kLosses + own_losses.size() + i] = sum_of_squares(g + chunk.begin, chunk.size());
+            own[kLosses + own_losses.size() + i] =
+                static_cast<double>(simd_dot(chunk.size(), g + chunk.begin, g + chunk.begin));
         }
     });
     const double now = seconds_now();
@@ -145,7 +147,7 @@ StepResult TrainingStep::run(std::size_t number) {
     profile::lap("loss");
     combine(losses, result);
     profile::lap("gradient norm");
-    result.learning_rate = schedule_of(options_).at(number);
+    result.lr = schedule_of(options_).at(number);
     update(result);
     untold_seconds_ = seconds_now() - timed_from_;
     if (!exchange_) result.seconds = seconds_now() - start;
@@ -158,7 +160,7 @@ void TrainingStep::update(StepResult& result) {
     spikes.add(result.loss, result.grad_norm);
     result.skipped = options_.skip_spikes > 0 && result.z.largest() > options_.skip_spikes;
     if (result.skipped) return;
-    optimizer->step(result.learning_rate, clip_scale(result.grad_norm, options_.grad_clip));
+    optimizer->step(result.lr, clip_scale(result.grad_norm, options_.grad_clip));
     if (exchange_) exchange_->spread();
     average.update(optimizer->updates);
     profile::lap(name_of(optimizer->kind()));

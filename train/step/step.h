@@ -29,7 +29,7 @@ namespace inkling::train {
 struct StepResult {
     double loss = 0;       // mean nats per token over the step's batches, before the update
     double grad_norm = 0;  // before clipping
-    double learning_rate = 0;
+    double lr = 0;
     Spikes::Scores z;      // of loss and gradient norm, if both are finite
     bool skipped = false;  // as a spike
     double seconds = 0;    // of the step; with several processes, from the last step's exchange to this one's
