@@ -25,15 +25,19 @@ constexpr const char* kModelFiles = "model_files";
 constexpr const char* kBase = "base_fingerprint";
 constexpr const char* kTeachers = "teacher_fingerprint";
 constexpr const char* kValLoss = "val_loss";
-constexpr const char* kBestValLoss = "best_val_loss";
 constexpr const char* kBestStep = "best_step";
 constexpr const char* kSpikes = "spikes";
 const std::string kWeights = "weights.";  // the weights in training, if the model beside them is their average
 
-// Doubles are stored as text that reads back to the same bits.
-template <class Number>
-std::string number_text(Number x) {
-    return fmt::format("{}", x);
+// Calls visit(key, field) for each number and text that every training state has.
+template <class State, class Visit>
+void each_field(State& state, const Visit& visit) {
+    visit("step", state.step);
+    visit("best_val_loss", state.best_val_loss);
+    visit("train_s", state.train_s);
+    visit("elapsed_s", state.elapsed_s);
+    visit("data_fingerprint", state.data_fingerprint);
+    visit("config", state.config);
 }
 
 const std::string& text_of(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
@@ -51,7 +55,7 @@ Number read_number(const formats::SafetensorsFile& file, const std::string& key,
 }
 
 double read_val_loss(const formats::SafetensorsFile& file, const std::string& what) {
-    return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : kBestValLoss, what);
+    return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : "best_val_loss", what);
 }
 
 using Metadata = std::map<std::string, std::string>;
@@ -143,18 +147,14 @@ std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& 
         if (average.on())
             out.add_rounded(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
     }
+    // numbers are stored as text that reads back to the same bits
     Metadata metadata = {{"format", kFormat},
                          {"optimizer", name_of(optimizer.kind())},
-                         {"step", number_text(state.step)},
-                         {"updates", number_text(optimizer.updates)},
-                         {kValLoss, number_text(state.val_loss)},
-                         {kBestValLoss, number_text(state.best_val_loss)},
-                         {kBestStep, number_text(state.best_step)},
-                         {"train_s", number_text(state.train_s)},
-                         {"elapsed_s", number_text(state.elapsed_s)},
-                         {kSpikes, state.spikes.to_text()},
-                         {"data_fingerprint", state.data_fingerprint},
-                         {"config", state.config}};
+                         {"updates", fmt::format("{}", optimizer.updates)},
+                         {kValLoss, fmt::format("{}", state.val_loss)},
+                         {kBestStep, fmt::format("{}", state.best_step)},
+                         {kSpikes, state.spikes.to_text()}};
+    each_field(state, [&](const char* key, const auto& field) { metadata[key] = fmt::format("{}", field); });
     if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
     if (!state.teacher_fingerprint.empty()) metadata[kTeachers] = state.teacher_fingerprint;
     formats::Sha256 weights;
@@ -183,22 +183,21 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     const auto text = [&](const std::string& key) { return text_of(file, key, what); };
     check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
     TrainingState state;
-    state.step = read_number<std::size_t>(file, "step", what);
+    each_field(state, [&]<class Field>(const char* key, Field& field) {
+        if constexpr (std::is_same_v<Field, std::string>)
+            field = text(key);
+        else
+            field = read_number<Field>(file, key, what);
+    });
+    const Metadata& found = file.metadata();
     state.val_loss = read_val_loss(file, what);
-    state.best_val_loss = read_number<double>(file, kBestValLoss, what);
-    if (file.metadata().contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
-    state.train_s = read_number<double>(file, "train_s", what);
-    state.elapsed_s = read_number<double>(file, "elapsed_s", what);
-    if (file.metadata().contains(kSpikes))
-        check<BadInput>(state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers", what, kSpikes);
-    state.data_fingerprint = text("data_fingerprint");
-    if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
-    if (file.metadata().contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
-    state.config = text("config");
-    const auto& found = file.metadata();
-    const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // formerly the only one
-    check<BadInput>(name == name_of(optimizer.kind()),
-                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
+    if (found.contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
+    check<BadInput>(!found.contains(kSpikes) || state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers",
+                    what, kSpikes);
+    if (found.contains(kBase)) state.base_fingerprint = text(kBase);
+    if (found.contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
+    check<BadInput>(text("optimizer") == name_of(optimizer.kind()),
+                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, text("optimizer"),
                     name_of(optimizer.kind()));
     const bool averaged = file.contains(kWeights + parameters.entries().front().name);
     Array<float> weights;
@@ -213,8 +212,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
                     "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");
-    const auto files = file.metadata().find(kModelFiles);
-    check<BadInput>(files == file.metadata().end() || files->second == files_checksum(folder),
+    check<BadInput>(text(kModelFiles) == files_checksum(folder),
                     "{}: {} or tokenizer.json beside it is not as it was saved: go on from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_config.json" : "config.json");
     average.start();

@@ -25,8 +25,6 @@ std::string now() {  // UTC, ISO 8601
                        t.tm_min, t.tm_sec);
 }
 
-}  // namespace
-
 nlohmann::ordered_json this_machine() {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return {
@@ -35,6 +33,8 @@ nlohmann::ordered_json this_machine() {
         {"memory_bytes", pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
                                                : std::uint64_t{0}}};
 }
+
+}  // namespace
 
 RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
     : path_(run / "run.json"), card_(std::move(card)) {

@@ -11,12 +11,9 @@
 
 namespace inkling::train {
 
-// Keys: cpu, cores, memory_bytes.
-nlohmann::ordered_json this_machine();
-
 class RunCard : public Callback {
   public:
-    // Writes `card` with "started" and this_machine() as "machine".
+    // Writes `card` with "started" and "machine": cpu, cores, memory_bytes.
     RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
     void evaluated(TrainingLoop& loop) override;  // before the first step: val_loss_before
     void stopped(TrainingLoop& loop) override;    // adds ended, stop_reason and peak_memory_bytes

@@ -1,4 +1,5 @@
 // Writes and reads settings as config.toml.
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -68,21 +69,22 @@ toml::table parsed(const std::string& text, const std::string& what) {
     }
 }
 
+std::string list_toml(const std::vector<std::string>& items) {
+    return items.empty() ? "[]" : fmt::format("[ {} ]", fmt::join(items, ", "));
+}
+
 // The plan in config.toml. Older versions wrote at most one change, as numbers.
 constexpr const char *kAdjustable = "replan", *kStep = "replan_step", *kStepsBefore = "planned_iters";
 
 std::vector<std::size_t> read_steps(const toml::table& table, const char* key, const std::string& what) {
     std::vector<std::size_t> steps;
-    const auto read = [&](const toml::node& node) {
-        const std::int64_t step = node.is_integer() ? *node.value<std::int64_t>() : -1;
-        check<BadInput>(step >= 0, "{}: {}: whole numbers of at least 0 are required", what, key);
-        steps.push_back(static_cast<std::size_t>(step));
-    };
     const toml::node* const node = table.get(key);
-    if (node && node->is_array())
-        for (const toml::node& item : *node->as_array()) read(item);
-    else if (node)
-        read(*node);
+    if (!node) return steps;
+    for (const auto& item : json_of(*node, what)) {  // a number is one item
+        check<BadInput>(item.is_number_integer() && item.get<std::int64_t>() >= 0,
+                        "{}: {}: whole numbers of at least 0 are required", what, key);
+        steps.push_back(item.get<std::size_t>());
+    }
     return steps;
 }
 
@@ -95,20 +97,19 @@ void read_plan(const toml::table& table, const std::string& what, RunPlan& plan)
     const bool rising = std::adjacent_find(steps.begin(), steps.end(), std::greater_equal<>()) == steps.end();
     check<BadInput>(steps.size() == before.size() && rising, "{}: {}: steps that rise, as many as {}, are required",
                     what, kStep, kStepsBefore);
-    plan.changes.clear();
     for (std::size_t i = 0; i < steps.size(); ++i)
         if (steps[i] > 0) plan.changes.push_back({steps[i], before[i]});
 }
 
 std::string plan_toml(const RunPlan& plan) {
     if (plan.empty()) return "";
-    std::string steps, before;
+    std::vector<std::string> steps, before;
     for (const RunPlan::Change& change : plan.changes) {
-        steps += fmt::format("{}{}", steps.empty() ? " " : ", ", change.step);
-        before += fmt::format("{}{}", before.empty() ? " " : ", ", change.steps_before);
+        steps.push_back(fmt::format("{}", change.step));
+        before.push_back(fmt::format("{}", change.steps_before));
     }
-    return fmt::format("{} = {}\n{} = [{} ]\n{} = [{} ]\n", kAdjustable, plan.adjustable, kStep, steps, kStepsBefore,
-                       before);
+    return fmt::format("{} = {}\n{} = {}\n{} = {}\n", kAdjustable, plan.adjustable, kStep, list_toml(steps),
+                       kStepsBefore, list_toml(before));
 }
 
 }  // namespace
@@ -116,9 +117,9 @@ std::string plan_toml(const RunPlan& plan) {
 std::string Setting::toml(const TrainOptions& options) const {
     const nlohmann::ordered_json all = json(options);
     if (!all.is_array()) return all.is_string() ? quoted(all.get<std::string>()) : text(options);
-    std::string list;
-    for (const auto& item : all) list += (list.empty() ? " " : ", ") + quoted(item.get<std::string>());
-    return list.empty() ? "[]" : "[" + list + " ]";
+    std::vector<std::string> items;
+    for (const auto& item : all) items.push_back(quoted(item.get<std::string>()));
+    return list_toml(items);
 }
 
 Config read_toml(const std::filesystem::path& path) {
