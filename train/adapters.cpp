@@ -1,27 +1,22 @@
 #include "train/adapters.h"
 
+#include <set>
+
 namespace inkling::train {
 
-models::LoadedModel load_base(const std::filesystem::path& folder, const TrainOptions& options) {
-    return models::load_model(folder, options.dropout, {options.base_precision});
-}
-
-std::set<models::ParameterName> adapted_parts(const TrainOptions& options, const models::Architecture& config) {
+models::ParameterFilter adapted_parts(const TrainOptions& options, const models::Architecture& config) {
     std::set<models::ParameterName> parts;
-    if (options.lora_rank == 0) return parts;
-    const models::ParameterFilter targets = models::adapter_targets(config, options.lora_targets);
-    for (const models::ParameterSpec& p : models::parameters(config))
-        if (targets(p)) parts.insert(p.name);
-    return parts;
+    if (options.lora_rank > 0) {
+        const models::ParameterFilter targets = models::adapter_targets(config, options.lora_targets);
+        for (const models::ParameterSpec& p : models::parameters(config))
+            if (targets(p)) parts.insert(p.name);
+    }
+    return [parts](const models::ParameterSpec& p) { return models::may_be_adapted(p) && parts.contains(p.name); };
 }
 
-void adapt(const TrainOptions& options, const std::set<models::ParameterName>& parts,
-           models::Transformer<float>& model) {
+void adapt(const TrainOptions& options, const models::ParameterFilter& parts, models::Transformer<float>& model) {
     model.freeze({options.base_precision});
-    const auto targets = [&](const models::ParameterSpec& p) {
-        return models::may_be_adapted(p) && parts.contains(p.name);
-    };
-    model.adapt(options.adapter_options(), targets, Generator{options.seed});
+    model.adapt(options.adapter_options(), parts, Generator{options.seed});
 }
 
 double trained_count(const TrainOptions& options, const models::Architecture& config) {

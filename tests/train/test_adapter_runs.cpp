@@ -40,7 +40,7 @@ struct Base {
         return path;
     }
     std::unique_ptr<Transformer<float>> load(const fs::path& base) const {
-        auto model = train::load_base(base, options).model;
+        auto model = models::load_model(base, options.dropout, {options.base_precision}).model;
         model->train();
         return model;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "data/sampler.h"
@@ -50,17 +49,12 @@ double teacher_bytes(const TrainOptions& options, const models::Architecture& co
     return 4 * numbers;
 }
 
-using Parts = std::set<models::ParameterName>;
-
 // Like training_flops, without the gradients of frozen weights.
-double step_flops(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
-                  double tokens) {
+double step_flops(const TrainOptions& options, const models::ParameterFilter& adapted,
+                  const models::Architecture& config, double tokens) {
     const double all = training_flops(config, tokens);
     if (options.lora_rank == 0) return all;
-    const auto targets = [&](const models::ParameterSpec& p) {
-        return models::may_be_adapted(p) && adapted.contains(p.name);
-    };
-    const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, targets));
+    const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, adapted));
     return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
 }
 
@@ -76,8 +70,8 @@ double held() {
     return static_cast<double>(now.bytes_in_use + now.bytes_cached);
 }
 
-Measured measure(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
-                 std::size_t eval_tokens) {
+Measured measure(const TrainOptions& options, const models::ParameterFilter& adapted,
+                 const models::Architecture& config, std::size_t eval_tokens) {
     constexpr int kWarmUp = 2, kMaxSteps = 5;
     constexpr double kEnough = 0.5;  // seconds
     std::vector<std::int32_t> tokens(10 * config.block_size + 1000 + eval_tokens);
@@ -189,7 +183,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     result.tokens_per_step = static_cast<double>(options.tokens_per_step());
     result.trained = trained_count(options, config);
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
-    const Parts adapted = adapted_parts(options, config);
+    const models::ParameterFilter adapted = adapted_parts(options, config);
     result.flops_per_step = flops_per_step(options, config);
     result.teacher_bytes = teacher_bytes(options, config);
 

@@ -2,7 +2,6 @@
 
 #include "engine/base/check.h"
 #include "models/files/adapter_folder.h"
-#include "train/adapters.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/settings/settings.h"
@@ -15,7 +14,8 @@ namespace {
 
 models::LoadedModel load(const fs::path& folder, const TrainOptions& options) {
     if (!models::is_adapter(folder)) return models::load_model(folder, options.dropout);
-    models::LoadedModel loaded = load_base(models::base_of_adapter(folder), options);
+    models::LoadedModel loaded =
+        models::load_model(models::base_of_adapter(folder), options.dropout, {options.base_precision});
     models::load_adapter(folder, *loaded.model);
     return loaded;
 }
