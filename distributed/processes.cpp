@@ -10,6 +10,10 @@ constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes per message
 
 }  // namespace
 
+std::size_t Processes::on_host() const {
+    return count == 1 ? 1 : static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[rank]));
+}
+
 std::vector<std::byte> Processes::gather_bytes(std::span<const std::byte> own) {
     std::vector<std::byte> all(own.size() * count);
     std::vector<std::size_t> begins;

@@ -26,9 +26,9 @@ class Processes {  // one, alone; mpi/ overrides it for several
     virtual ~Processes() = default;
 
     std::size_t rank = 0, count = 1;  // rank of this process; number of processes
-    std::size_t on_host = 1;          // processes on this host
     std::vector<std::string> hosts;   // host of each rank
     bool first() const { return rank == 0; }
+    std::size_t on_host() const;  // processes on this host
 
     // Messages below 2 GB. progress() calls `done`; until then, leave the memory alone. Messages with one tag between
     // two processes arrive in order.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "cli/common.h"
 #include "engine/base/precision.h"
@@ -15,32 +14,10 @@
 namespace inkling::cli {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-}
+using nlohmann::ordered_json;
 
-// Compares lines "name = value". Where a process differs from the first, calls `differs` with the process, the name and
-// both values.
-template <class Differs>
-void compare(distributed::Processes& processes, const std::string& own, const Differs& differs) {
-    const std::vector<std::string> all = processes.gather_texts(own);
-    const std::vector<std::string> first = lines_of(all.front());
-    for (std::size_t i = 1; i < all.size(); ++i) {
-        const std::vector<std::string> other = lines_of(all[i]);
-        for (std::size_t k = 0; k < std::max(first.size(), other.size()); ++k) {
-            const std::string a = k < first.size() ? first[k] : "", b = k < other.size() ? other[k] : "";
-            if (a == b) continue;
-            const auto value = [](const std::string& line) {
-                const std::size_t at = line.find(" = ");
-                return at == std::string::npos ? line : line.substr(at + 3);
-            };
-            differs(fmt::format("process {} on {}", i, processes.hosts[i]), a.substr(0, a.find(" = ")), value(a),
-                    value(b));
-        }
-    }
+std::string process_name(const distributed::Processes& processes, std::size_t rank) {
+    return fmt::format("process {} on {}", rank, processes.hosts[rank]);
 }
 
 std::size_t threads_of_each(const distributed::Processes& processes) {
@@ -50,7 +27,7 @@ std::size_t threads_of_each(const distributed::Processes& processes) {
     const long own = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : all;
     // all cores of this computer; this process may be bound to some of them
     const double cores = static_cast<double>(physical_cores()) * static_cast<double>(all) / static_cast<double>(own);
-    const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host));
+    const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host()));
     return std::clamp<std::size_t>(share, 1, default_threads());
 }
 
@@ -62,42 +39,42 @@ std::size_t set_threads_of(const distributed::Processes& processes, std::size_t 
 
 void check_same_start(distributed::Processes& processes, const train::Config& config, const train::Resume& resume) {
     const train::TrainOptions& options = config.options;
-    std::string own = fmt::format("version = {}\n", INKLING_VERSION);
+    ordered_json own = {{"version", INKLING_VERSION}};
     const bool float32 = config.is_given("precision") || config.fits == train::Fits::nothing || options.max_flops > 0;
     if (!float32 || options.precision == Precision::bf16)
-        own += fmt::format("bfloat16 = {}\n", has_bf16_products() ? "in pairs" : "one by one");
-    own += fmt::format("checkpoint = {}\n",
-                       resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
+        own["bfloat16"] = has_bf16_products() ? "in pairs" : "one by one";
+    own["checkpoint"] = resume.candidates.empty() ? "none" : resume.candidates.front().filename().string();
     for (const train::Setting& s : train::settings())
-        if (!s.is(train::kOneStart) && !s.is(train::kEachProcess))
-            own += fmt::format("{} = {}\n", s.name, s.toml(options));
-    compare(processes, own, [](const std::string& who, const auto& name, const std::string& first, const auto& other) {
-        if (name == "version")
-            throw Usage(
-                fmt::format("{} is Inkling {}, and process 0 is {}: install the same everywhere", who, other, first));
-        if (name == "bfloat16")
-            throw Usage(
-                fmt::format("{} multiplies bfloat16 {}, and process 0 {}, which rounds otherwise: train with "
-                            "--precision fp32",
-                            who, other, first));
-        if (name == "checkpoint")
-            throw Usage(
-                fmt::format("{} finds {} to go on from, and process 0 {}: --out must be a folder that all "
-                            "computers share",
-                            who, other == "none" ? "no checkpoint" : other, first == "none" ? "none" : first));
-        throw Usage(fmt::format("{} was started with --{} {}, and process 0 with {}: start all with the same flags",
-                                who, name, other, first));
-    });
+        if (!s.is(train::kOneStart) && !s.is(train::kEachProcess)) own[s.name] = s.toml(options);
+    const std::vector<std::string> all = processes.gather_texts(own.dump());
+    const auto firsts = ordered_json::parse(all.front());
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        const auto others = ordered_json::parse(all[i]);
+        for (const auto& [name, value] : firsts.items()) {
+            if (!others.contains(name) || others[name] == value) continue;
+            const std::string who = process_name(processes, i), first = value, other = others[name];
+            check<Usage>(name != "version", "{} is Inkling {}, and process 0 is {}: install the same everywhere", who,
+                         other, first);
+            check<Usage>(name != "bfloat16",
+                         "{} multiplies bfloat16 {}, and process 0 {}, which rounds otherwise: train with --precision "
+                         "fp32",
+                         who, other, first);
+            check<Usage>(name != "checkpoint",
+                         "{} finds {} to go on from, and process 0 {}: --out must be a folder that all computers share",
+                         who, other == "none" ? "no checkpoint" : other, first);
+            throw Usage(fmt::format("{} was started with --{} {}, and process 0 with {}: start all with the same flags",
+                                    who, name, other, first));
+        }
+    }
 }
 
 void check_same_text(distributed::Processes& processes, const data::Corpus& corpus) {
-    const std::string own = fmt::format("text = {} bytes, hash {:016x}\n", corpus.bytes(), corpus.hash());
-    compare(processes, own, [](const std::string& who, const std::string&, const auto& first, const auto& other) {
-        throw BadInput(
-            fmt::format("{} read another text, {}, than process 0, {}: give all the same text, or that of "
-                        "process 0 by --broadcast-data",
-                        who, other, first));
-    });
+    const auto all = processes.gather_texts(fmt::format("{} bytes, hash {:016x}", corpus.bytes(), corpus.hash()));
+    for (std::size_t i = 1; i < all.size(); ++i)
+        check<BadInput>(all[i] == all[0],
+                        "{} read another text, {}, than process 0, {}: give all the same text, or that of process 0 by "
+                        "--broadcast-data",
+                        process_name(processes, i), all[i], all[0]);
 }
 
 // Sends document sizes, sources and examples as CBOR, whose strings can hold any bytes; then the text.

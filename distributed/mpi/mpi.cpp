@@ -20,16 +20,11 @@ class Mpi final : public Processes {
         MPI_Comm notes;
         check(MPI_Comm_dup(MPI_COMM_WORLD, &notes), "MPI_Comm_dup");
         for (const MPI_Comm comm : {data_, notes}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        int own = 0, all = 1, here = 1;
+        int own = 0, all = 1;
         MPI_Comm_rank(data_, &own);
         MPI_Comm_size(data_, &all);
         rank = static_cast<std::size_t>(own);
         count = static_cast<std::size_t>(all);
-        MPI_Comm host;
-        check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-        MPI_Comm_size(host, &here);
-        MPI_Comm_free(&host);
-        on_host = static_cast<std::size_t>(here);
         struct Id {
             char host[256];
             long pid;

@@ -41,7 +41,7 @@ struct Mail {
 class ThreadAsProcess final : public distributed::Processes {
   public:
     ThreadAsProcess(Mail& mail, std::size_t own, std::size_t all) : mail_(mail) {
-        rank = own, count = on_host = all;
+        rank = own, count = all;
         hosts.assign(all, "here");
     }
 
