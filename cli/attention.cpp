@@ -55,8 +55,7 @@ std::optional<HeadIndex> parse_head(const std::string& text) {
     const std::size_t dot = std::min(text.find('.'), text.size());
     const auto layer = formats::parse_number<std::size_t>(std::string_view(text).substr(0, dot)),
                head = formats::parse_number<std::size_t>(std::string_view(text).substr(std::min(dot + 1, text.size())));
-    if (!layer || !head)
-        throw Usage(fmt::format("--head must be LAYER.HEAD, both counted from 0, such as 0.3, got {}", text));
+    check<Usage>(layer && head, "--head must be LAYER.HEAD, both counted from 0, such as 0.3, got {}", text);
     return HeadIndex{*layer, *head};
 }
 
@@ -82,8 +81,8 @@ int show_attention(const AttentionArguments& args) {
     const std::string format = choose_format(args);
     std::optional<HeadIndex> only = parse_head(args.head);
     const bool to_stdout = args.out.path.empty() || args.out.path == "-";
-    if (args.prompt_file.empty() && args.prompt_option->count() == 0)
-        throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
+    check<Usage>(!args.prompt_file.empty() || args.prompt_option->count() > 0,
+                 "a prompt is required: give --prompt TEXT or --prompt-file FILE");
     if (!to_stdout) {
         args.out.check_format(format);
         args.out.check_inputs({args.prompt_file, args.model.model});
@@ -92,11 +91,10 @@ int show_attention(const AttentionArguments& args) {
     if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);
     const auto [model, tokenizer] = load_current(args.model);
-    take_unknown(*tokenizer, args.strict);
+    tokenizer->take_unknown(args.strict);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
-    if (only && (only->layer >= layers || only->head >= heads))
-        throw Usage(
-            fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
+    check<Usage>(!only || (only->layer < layers && only->head < heads),
+                 "--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
         return web::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text, only);
@@ -140,7 +138,7 @@ Action add_attention(CLI::App& app) {
                    "LAYER.HEAD, both counted from 0: show only this head; json: all others are null");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
     return [args] { return show_attention(*args); };
 }
 

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_profile.h"
 #include "cli/common.h"
 #include "cli/training/multiprocess.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/wrong_usage.h"
 #include "engine/base/clock.h"
+#include "engine/base/profile.h"
 #include "engine/base/random.h"
+#include "engine/weights/operand.h"
 #include "models/families/family.h"
+#include "train/optimizers/optimizer.h"
 #include "train/recipes/estimate.h"
 #include "train/step/step.h"
 
@@ -42,6 +44,85 @@ struct BenchArguments {
     bool profile = false, checkpoint = false, json = false;
 };
 
+// The shortest time of several runs.
+template <class F>
+double best_time(const F& run) {
+    double best = 1e30;
+    for (int i = 0; i < 12; ++i) {
+        const double start = seconds_now();
+        run();
+        best = std::min(best, seconds_now() - start);
+    }
+    return best;
+}
+
+double product_ceiling(Precision precision) {
+    constexpr std::size_t n = 1536;
+    const WithPrecision scope(precision);
+    const Operand<float> a(Array<float>({n, n}, 0.5f)), b(Array<float>({n, n}, 0.25f));
+    Array<float> c({n, n});
+    return 2.0 * n * n * n / best_time([&] { product(a, b, c); });
+}
+
+double memory_ceiling() {
+    const Array<float> x({std::size_t{1} << 26}, 1.0f);  // 256 MiB: more than any cache
+    volatile double sink = 0;
+    const double seconds = best_time([&] { sink = train::gradient_norm(x); });
+    return static_cast<double>(x.size() * sizeof(float)) / seconds;
+}
+
+std::string rate(double amount, double seconds) {
+    return amount > 0 && seconds > 0 ? fmt::format("{:.1f}", amount / seconds / 1e9) : "";
+}
+
+// The table of --profile: runs `step` for about `seconds`. The time of each op, the machine's peak, and what the step
+// takes from the system.
+std::string profile_table(const std::function<void()>& step, double seconds, Precision precision) {
+    rusage before{}, after{};
+    const PoolStatistics pool_before = pool_statistics();
+    getrusage(RUSAGE_SELF, &before);
+    profile::start();
+    const double start = seconds_now();
+    double steps = 0;
+    while (steps < 3 || seconds_now() - start < seconds) step(), ++steps;
+    const double total = seconds_now() - start;
+    const auto laps = profile::stop();
+    getrusage(RUSAGE_SELF, &after);
+    const PoolStatistics pool_after = pool_statistics();
+
+    std::vector<std::pair<std::string, profile::Lap>> rows(laps.begin(), laps.end());
+    std::sort(rows.begin(), rows.end(),
+              [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+    std::string table = fmt::format("{:<22} {:>6} {:>10} {:>7} {:>8} {:>8}\n", "op (': backward)", "calls", "ms",
+                                    "share", "GF/s", "GB/s");
+    double in_laps = 0, flops = 0;
+    for (const auto& [op, lap] : rows) {
+        table +=
+            fmt::format("{:<22} {:>6.0f} {:>10.3f} {:>6.1f}% {:>8} {:>8}\n", op, static_cast<double>(lap.calls) / steps,
+                        lap.seconds / steps * 1e3, 100 * lap.seconds / total, rate(lap.flops, lap.seconds),
+                        lap.flops > 0 ? "" : rate(lap.bytes, lap.seconds));
+        in_laps += lap.seconds, flops += lap.flops;
+    }
+    const auto held = static_cast<double>(pool_after.bytes_in_use + pool_after.bytes_cached);
+    const auto per_step = [steps](auto now, auto then) { return static_cast<double>(now - then) / steps; };
+    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}%\n", "other", "", (total - in_laps) / steps * 1e3,
+                         100 * (total - in_laps) / total);
+    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}% {:>8}\n", "whole step", "", total / steps * 1e3, 100.0,
+                         rate(flops, total));
+    table +=
+        fmt::format("this machine's peak, measured now: products {:.0f} GF/s, memory {:.1f} GB/s (caches are faster)\n",
+                    product_ceiling(precision) / 1e9, memory_ceiling() / 1e9);
+    table += fmt::format(
+        "per step: {:.0f} buffers from the pool, {:.2f} from the system; {:.2f} page faults, {:.2f} context switches; "
+        "the pool holds {:.0f} MB, at most {:.0f} MB of it were in use\n",
+        per_step(pool_after.requests, pool_before.requests),
+        per_step(pool_after.system_allocations, pool_before.system_allocations),
+        per_step(after.ru_minflt + after.ru_majflt, before.ru_minflt + before.ru_majflt),
+        per_step(after.ru_nvcsw + after.ru_nivcsw, before.ru_nvcsw + before.ru_nivcsw), held / 1048576.0,
+        static_cast<double>(pool_after.peak_bytes) / 1048576.0);
+    return table;
+}
+
 constexpr std::size_t kTokens = 200'000;  // in the text
 
 // Several processes share the preset's batch.
@@ -55,9 +136,8 @@ nlohmann::ordered_json bench(Preset p, const BenchArguments& args, std::size_t t
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
     options.shards = args.shards ? args.shards : processes.count;
-    if (options.batch_size % options.shards != 0)
-        throw Usage(
-            fmt::format("--batch must be a multiple of --shards, got {} and {}", options.batch_size, options.shards));
+    check<Usage>(options.batch_size % options.shards == 0, "--batch must be a multiple of --shards, got {} and {}",
+                 options.batch_size, options.shards);
     options.arch = p.arch;
     options.n_kv_head = p.n_kv_head, options.n_inner = p.n_inner;
     options.bias = models::family(p.arch).biased;
@@ -115,9 +195,9 @@ nlohmann::ordered_json bench(Preset p, const BenchArguments& args, std::size_t t
 }
 
 int run_bench(const BenchArguments& args) {
-    if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
+    check<Usage>(args.seconds > 0, "--seconds must be above 0, got {}", args.seconds);
     distributed::Processes& processes = distributed::start_processes();
-    if (processes.count > 1 && args.profile) throw Usage("--profile is for one process: start it without mpirun");
+    check<Usage>(processes.count == 1 || !args.profile, "--profile is for one process: start it without mpirun");
     const std::size_t threads = set_threads_of(processes, args.threads);
     for (const std::string& name : args.presets) {
         auto r = bench(*std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& p) { return p.name == name; }),
@@ -144,21 +224,18 @@ Action add_bench(CLI::App& app) {
     for (const Preset& preset : kPresets) names.push_back(preset.name);
     app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
         ->delimiter(',')
-        ->check(refuse_other_than(names))
-        ->capture_default_str();
+        ->check(refuse_other_than(names));
     app.add_option("--arch", args->arch,
                    "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
         ->check(refuse_other_than(models::family_names()));
-    app.add_option("--batch", args->batch, "sequences per step; 0: the preset's")->capture_default_str();
-    app.add_option("--shards", args->shards, "parts of a batch, as in training; 0: the processes that mpirun started")
-        ->capture_default_str();
-    app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
-    app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's")->capture_default_str();
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_option("--seconds", args->seconds, "seconds to measure each preset")->capture_default_str();
+    app.add_option("--batch", args->batch, "sequences per step; 0: the preset's");
+    app.add_option("--shards", args->shards, "parts of a batch, as in training; 0: the processes that mpirun started");
+    app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's");
+    app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's");
+    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
+    app.add_option("--seconds", args->seconds, "seconds to measure each preset");
     app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
-        ->check(refuse_other_than(names_of<Precision>()))
-        ->capture_default_str();
+        ->check(refuse_other_than(names_of<Precision>()));
     app.add_flag("--checkpoint-activations", args->checkpoint,
                  "recompute activations in backward, as in training: less memory, more time");
     app.add_flag("--profile", args->profile, "also print a table of the time of each op");

@@ -7,7 +7,6 @@
 
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
-#include "cli/generate.h"
 #include "cli/log.h"
 #include "cli/terminal/chat_commands.h"
 #include "cli/terminal/line_reader.h"
@@ -32,7 +31,6 @@ struct ChatArguments {
     WeightFlags weights;
     std::size_t threads = 0;
     bool json = false, strict = false;
-    CLI::Option *seed = nullptr, *max_tokens = nullptr;
 };
 
 // Passes the answer on as it is generated; Ctrl-C ends it.
@@ -81,11 +79,10 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal) spdlog::info("say something; /help: what else");
-    LineReader lines;
     std::size_t forgotten = 0;
     std::string message;
     while (true) {
-        const std::optional<std::string> line = lines.next(message.empty() ? kChatPrompt : ". ");
+        const std::optional<std::string> line = next_line(message.empty() ? kChatPrompt : ". ");
         if (!line && terminal) std::fputc('\n', stderr);
         if (!line && terminal && signal == SIGINT) {  // drop this line; Ctrl-D ends
             forget_signal();
@@ -146,8 +143,7 @@ void take_json(const std::string& line, Conversation& talk, const std::string& s
 
 int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArguments& args) {
     const std::atomic<int>& signal = catch_signals();
-    LineReader lines;
-    while (const std::optional<std::string> line = lines.next("")) {
+    while (const std::optional<std::string> line = next_line("")) {
         if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
         ordered_json answer;
         try {
@@ -174,13 +170,11 @@ int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgum
 }
 
 int chat(ChatArguments& args) {
-    if (args.max_tokens->count() == 0) args.options.max_tokens = Conversation::what_is_left;
-    check_options(args.options);
-    if (args.seed->count() == 0) args.options.seed = std::random_device()();
+    train::about_settings([&] { args.options.validate(); });
     check_utf8({args.system, "--system"});
     set_threads(args.threads);
     auto [model, tokenizer] = load_for_inference(args.model, args.weights);
-    take_unknown(*tokenizer, args.strict);
+    tokenizer->take_unknown(args.strict);
     data::ChatTemplate form = data::ChatTemplate::of(*tokenizer);
     const std::shared_ptr<data::Tokenizer> shared = std::move(tokenizer);
     Conversation talk(model, shared, std::move(form), args.options);
@@ -196,13 +190,12 @@ Action add_chat(CLI::App& app) {
     auto args = std::make_shared<ChatArguments>();
     add_model_flags(app, args->model);
     app.add_option("--system", args->system, "system message before the conversation");
-    args->max_tokens = add_sampling_flags(app, args->options);
-    args->max_tokens->default_str("what is left of the context");
-    args->seed =
-        app.add_option("--seed", args->options.seed, "seed of the random choices: the same seed gives the same answers")
-            ->default_str("another each time");
+    args->options.max_tokens = Conversation::what_is_left;
+    args->options.seed = std::random_device()();
+    add_sampling_flags(app, args->options);
+    app.get_option("--max-tokens")->default_str("what is left of the context");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--json", args->json,
                  "for programs: each line of stdin is {\"content\": TEXT}, the next message, or {\"messages\": [...]}, "

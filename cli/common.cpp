@@ -14,6 +14,9 @@
 #include "engine/base/interrupt.h"
 #include "engine/process/memory.h"
 #include "engine/process/threads.h"
+#include "formats/files/file.h"
+#include "generate/utf8_stream.h"
+#include "web/http/http.h"
 
 namespace inkling::cli {
 
@@ -32,7 +35,7 @@ extern "C" void on_signal(int number) {
 
 std::size_t set_threads(std::size_t threads) {
     constexpr std::size_t kMaxThreads = 1024;
-    if (threads > kMaxThreads) throw Usage(fmt::format("--threads must be at most {}, got {}", kMaxThreads, threads));
+    check<Usage>(threads <= kMaxThreads, "--threads must be at most {}, got {}", kMaxThreads, threads);
     if (threads == 0) threads = default_threads();
     if (const int error = inkling::set_threads(threads))
         spdlog::warn("cannot start {} threads: {}: using 1", threads, std::strerror(error));
@@ -79,22 +82,26 @@ void ask_to_stop() {
     received_signal.compare_exchange_strong(none, SIGINT);
 }
 
-CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
-                       std::string (*parse)(const std::string&), const std::string& help) {
-    const auto read = [flag, &values, parse](const std::vector<std::string>& texts) {
-        values.clear();
-        for (const std::string& text : texts) {
-            try {
-                values.push_back(parse(text));
-            } catch (const Error& e) {
-                throw Usage(fmt::format("{}: {}", flag, e.what()));
-            }
-        }
-    };
-    return *app.add_option_function<std::vector<std::string>>(flag, read, help)
-                ->take_all()
-                ->expected(1)
-                ->allow_extra_args(false);
+CLI::Option& repeatable(CLI::Option& flag) { return *flag.take_all()->expected(1)->allow_extra_args(false); }
+
+void read_access(const std::string& flag, const std::vector<std::string>& allow_hosts, const std::string& key_file,
+                 web::HttpOptions& http) {
+    for (const std::string& host : allow_hosts)
+        http.allow_hosts.push_back(parse_flag("--allow-host", host, web::parse_host));
+    if (!key_file.empty())
+        http.keys = web::parse_keys(formats::read_file(key_file, formats::FileKind::prompt), key_file);
+    check<Usage>(web::is_loopback(http.host) || !http.keys.empty() || http.insecure,
+                 "{} {}: anybody who reaches this machine could use it: --api-key-file FILE asks for a key, --insecure "
+                 "serves without",
+                 flag, http.host);
+}
+
+std::filesystem::path without_slash(const std::filesystem::path& path) {
+    return (std::filesystem::absolute(path).lexically_normal() / "").parent_path();
+}
+
+std::string name_of_folder(const std::filesystem::path& path) {
+    return generate::to_valid_utf8(without_slash(path).filename().string());
 }
 
 std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }

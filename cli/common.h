@@ -13,6 +13,13 @@
 #include "engine/base/check.h"
 #include "train/settings/options.h"
 
+namespace inkling::generate {
+struct GenerateOptions;
+}
+namespace inkling::web {
+struct HttpOptions;
+}
+
 namespace inkling::cli {
 
 // Exit codes. 0: done.
@@ -55,9 +62,30 @@ void until_signal(const std::function<void()>& work);
 void forget_signal();  // sets the flag to 0
 void ask_to_stop();    // as if SIGINT had come, once
 
-// Adds a repeatable flag whose values `parse` checks and normalizes; its Error becomes a Usage that names the flag.
-CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
-                       std::string (*parse)(const std::string&), const std::string& help);
+// Makes a flag of a list take one value each time that it is given.
+CLI::Option& repeatable(CLI::Option& flag);
+
+// The sampling flags of generate and chat. Their defaults are in `options`; without --seed each start has another.
+void add_sampling_flags(CLI::App& app, generate::GenerateOptions& options);
+
+// Returns parse(text), the value of a flag. Its Error becomes a Usage that names the flag.
+template <class Parse>
+auto parse_flag(const char* flag, const std::string& text, const Parse& parse) {
+    try {
+        return parse(text);
+    } catch (const Error& e) {
+        throw Usage(fmt::format("{}: {}", flag, e.what()));
+    }
+}
+
+// Who may use a server: reads --allow-host, and --api-key-file, if given. Throws Usage, naming `flag`, for an address
+// that other machines reach with neither keys nor --insecure.
+void read_access(const std::string& flag, const std::vector<std::string>& allow_hosts, const std::string& key_file,
+                 web::HttpOptions& http);
+
+// The absolute path, without a slash at its end; its last part, as UTF-8.
+std::filesystem::path without_slash(const std::filesystem::path& path);
+std::string name_of_folder(const std::filesystem::path& path);
 
 // "1 thread", "2 threads".
 std::string counted(std::size_t n, const char* what);

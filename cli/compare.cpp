@@ -230,7 +230,6 @@ Action add_compare(CLI::App& app) {
         ->group(run);
     app.add_option("--max-seeds", args->max_seeds, "maximum number of seeds (1, 2, 3 ...) to try")
         ->check(CLI::Range(2, 1000))
-        ->capture_default_str()
         ->group(run);
     app.add_flag("--json", args->json, "print one JSON object per pair of files")->group(run);
     const auto takes = [](const train::Setting& s) {

@@ -32,7 +32,7 @@ struct EvalArguments {
 
     models::LoadedModel load() const {
         models::LoadedModel loaded = load_current(model, {quantize.empty() ? WeightType::fp32 : WeightType::q8_0});
-        take_unknown(*loaded.tokenizer, strict);
+        loaded.tokenizer->take_unknown(strict);
         return loaded;
     }
 };
@@ -119,7 +119,7 @@ int evaluate_stories(const EvalArguments& args) {
 int evaluate_examples(const EvalArguments& args, models::Transformer<float>& model,
                       const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
     data::Tokenizer& tokenizer = *shared;
-    if (args.stride > 0) throw Usage("--stride is for text: each document in lines is read from its beginning");
+    check<Usage>(args.stride == 0, "--stride is for text: each document in lines is read from its beginning");
     const data::Dataset dataset =
         data::make_dataset(corpus, tokenizer, {.loss_on = *find_named<data::LossOn>(args.loss_on)});
     const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
@@ -166,21 +166,19 @@ int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
     const WithPrecision precision(*find_named<Precision>(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
-    if (args.text.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
+    check<Usage>(!args.text.data.empty(), "--data or --stories is required: see inkling eval --help");
     auto [model, tokenizer] = args.load();
     const std::size_t context = model->config.block_size, length = args.block_size ? args.block_size : context;
-    if (length > context)
-        throw Usage(fmt::format("--block-size must be at most the context of {}, got {}", context, length));
+    check<Usage>(length <= context, "--block-size must be at most the context of {}, got {}", context, length);
     const data::Corpus corpus = read_data(args.text);
     if (corpus.examples) return evaluate_examples(args, *model, std::move(tokenizer), corpus);
-    if (args.answers) throw Usage("--answers is for conversations: give --data FILE.jsonl");
+    check<Usage>(!args.answers, "--answers is for conversations: give --data FILE.jsonl");
     const data::Dataset dataset = data::make_dataset(corpus, *tokenizer);
     const data::TokenView tokens = dataset.ids;
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
-    if (args.stride > length)
-        throw Usage(fmt::format("--stride must be at most {} of {}, got {}",
-                                args.block_size ? "the --block-size" : "the context", length, args.stride));
+    check<Usage>(args.stride <= length, "--stride must be at most {} of {}, got {}",
+                 args.block_size ? "the --block-size" : "the context", length, args.stride);
     const double loss = watched(evaluating(tokens.size() - 1), [&, &model = model](const auto& progress) {
         return train::evaluate(*model, tokens, {.stride = args.stride, .length = length, .progress = progress});
     });
@@ -218,32 +216,28 @@ Action add_eval(CLI::App& app) {
     auto* const stories = app.add_option(
         "--stories", args->stories,
         "instead of --data: let the model write this many stories, and check them against the grammar of "
-        "the built-in corpus");
+        "the built-in corpus; 0: none");
     app.add_option("--stride", args->stride,
                    "tokens from the start of one window to the next; a smaller stride gives tokens more context; 0: "
                    "--block-size")
-        ->excludes(stories)
-        ->capture_default_str();
+        ->excludes(stories);
     app.add_option("--block-size", args->block_size,
                    "tokens of a window, or of a row of documents in lines; 0: the model's context")
-        ->excludes(stories)
-        ->capture_default_str();
+        ->excludes(stories);
     app.add_option("--loss-on", args->loss_on,
                    "tokens to judge in conversations, and in prompts with a completion: completions (answers, and the "
                    "token that ends them) or all")
-        ->check(refuse_other_than(names_of<data::LossOn>()))
-        ->capture_default_str();
+        ->check(refuse_other_than(names_of<data::LossOn>()));
     app.add_flag("--answers", args->answers,
                  "for conversations: also let the model give the last answer of each, at temperature 0, and count the "
                  "answers that equal the data's");
     auto* const precision =
         app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
-            ->check(refuse_other_than(names_of<Precision>()))
-            ->capture_default_str();
+            ->check(refuse_other_than(names_of<Precision>()));
     app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
         ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };
 }

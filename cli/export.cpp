@@ -39,13 +39,10 @@ const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::Gg
 const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
-// The absolute path, without a slash at its end.
-fs::path without_slash(const fs::path& path) { return (fs::absolute(path).lexically_normal() / "").parent_path(); }
-
 // Writes the folder under another name beside `out`, and renames it, so that it appears whole.
 void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
-    if (formats::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
-        throw Usage(fmt::format("--out {} already exists: choose another name", out.string()));
+    check<Usage>(!formats::is_there(out) || (fs::is_directory(out) && fs::is_empty(out)),
+                 "--out {} already exists: choose another name", out.string());
     const fs::path whole = without_slash(out);
     const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
     fs::create_directories(whole.parent_path());
@@ -92,22 +89,21 @@ std::string type_of(const ExportArguments& args) {
 }
 
 std::string folder_name(const ExportArguments& args) {  // a name for other programs to show
-    const fs::path whole = without_slash(args.model.name());
-    return generate::to_valid_utf8((formats::is_gguf(whole) ? whole.stem() : whole.filename()).string());
+    const fs::path path = args.model.name();
+    return formats::is_gguf(path) ? generate::to_valid_utf8(path.stem().string()) : name_of_folder(path);
 }
 
 int export_model(const ExportArguments& args) {
     const fs::path out = args.out.path;
     set_threads(0);
-    if (out.empty()) throw Usage("--out must name a file or folder to write");
-    if (args.format != "gguf" && !args.type.empty() && !kFolderTypes.contains(args.type))
-        throw Usage(
-            fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
+    check<Usage>(!out.empty(), "--out must name a file or folder to write");
+    check<Usage>(args.format == "gguf" || args.type.empty() || kFolderTypes.contains(args.type),
+                 "--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type);
     if (args.format.starts_with("gguf")) args.out.check("GGUF", "a GGUF file");
-    if (args.modelfile && !args.format.starts_with("gguf"))
-        throw Usage(fmt::format("--modelfile is for --format gguf and gguf-lora, got {}", args.format));
-    if (args.modelfile && out.filename() == "Modelfile")
-        throw Usage(fmt::format("--out {}: --modelfile writes a file of this name: choose another", args.out.path));
+    check<Usage>(!args.modelfile || args.format.starts_with("gguf"),
+                 "--modelfile is for --format gguf and gguf-lora, got {}", args.format);
+    check<Usage>(!args.modelfile || out.filename() != "Modelfile",
+                 "--out {}: --modelfile writes a file of this name: choose another", args.out.path);
     args.out.check_inputs(
         models::model_parts(models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model)));
     models::LoadedModel loaded = load_current(args.model);
@@ -154,8 +150,7 @@ Action add_export(CLI::App& app) {
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
                    "same, with a nanochat as qwen3, for programs without nanochat; gguf-lora: only an adapter, for "
                    "llama.cpp's --lora")
-        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
-        ->capture_default_str();
+        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}));
     app.add_option("--type,--outtype", args->type,
                    "number format of the weights: f32, f16, bf16; gguf also q8_0, and q4_0 with q8_0 for the words; "
                    "default: the format of the model's files, or f32 if it is none of these")

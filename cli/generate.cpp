@@ -1,6 +1,4 @@
 // inkling generate
-#include "cli/generate.h"
-
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -11,6 +9,7 @@
 #include "cli/usage/flag_values.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/named.h"
+#include "generate/sequence.h"
 
 namespace inkling::cli {
 namespace {
@@ -31,7 +30,6 @@ struct GenerateArguments {
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
     bool strict = false;
-    CLI::Option* seed = nullptr;
 };
 
 ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenizer) {
@@ -112,20 +110,18 @@ void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer,
 
 int generate_text(GenerateArguments& args) {
     WritingOptions& writing = args.writing;
-    check_options(writing.options);
-    if (args.seed->count() == 0) writing.options.seed = std::random_device()();
-    if (args.num_samples == 0) throw Usage("--num-samples must be at least 1, got 0");
-    if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
+    train::about_settings([&] { writing.options.validate(); });
+    check<Usage>(args.num_samples > 0, "--num-samples must be at least 1, got 0");
+    check<Usage>(args.logprobs == 0 || writing.json, "--logprobs is shown with --json alone: add --json");
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
     auto [model, tokenizer] = load_for_inference(args.model, args.weights);
-    take_unknown(*tokenizer, args.strict);
+    tokenizer->take_unknown(args.strict);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     check_utf8(prompt);
     const std::size_t context = model->config().block_size;
-    if (writing.options.context_shift > context)
-        throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
-                                writing.options.context_shift));
+    check<Usage>(writing.options.context_shift <= context, "--context-shift must be at most the context of {}, got {}",
+                 context, writing.options.context_shift);
     generate::Sequence text(model, tokenizer.get(), writing.options);
     formats::named(prompt.source, [&] { text.add(prompt.text); });
     say_replaced(*tokenizer);
@@ -142,40 +138,23 @@ int generate_text(GenerateArguments& args) {
 
 }  // namespace
 
-CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options) {
-    CLI::Option* const max_tokens =
-        app.add_option("-n,--max-tokens", options.max_tokens, "tokens to write")->capture_default_str();
-    app.add_option("--temperature,--temp", options.temperature, "0: always the likeliest token; higher: wilder")
-        ->capture_default_str();
-    app.add_option("--top-k", options.top_k, "choose among the k likeliest tokens; 0: all")->capture_default_str();
-    app.add_option("--top-p", options.top_p, "of those, among the fewest likeliest with total probability p; 1: all")
-        ->capture_default_str();
+void add_sampling_flags(CLI::App& app, generate::GenerateOptions& options) {
+    app.add_option("-n,--max-tokens", options.max_tokens, "tokens to write");
+    app.add_option("--temperature,--temp", options.temperature, "0: always the likeliest token; higher: wilder");
+    app.add_option("--top-k", options.top_k, "choose among the k likeliest tokens; 0: all");
+    app.add_option("--top-p", options.top_p, "of those, among the fewest likeliest with total probability p; 1: all");
     app.add_option("--min-p", options.min_p,
-                   "of those, among those at least min_p times as likely as the likeliest; 0: all")
-        ->capture_default_str();
+                   "of those, among those at least min_p times as likely as the likeliest; 0: all");
     app.add_option("--repeat-penalty", options.repeat_penalty,
                    "makes tokens that are already in the text less likely; comes first, then temperature, top-k, "
-                   "top-p, min-p; 1: off")
-        ->capture_default_str();
+                   "top-p, min-p; 1: off");
     app.add_option("--presence-penalty", options.presence_penalty,
-                   "subtracted from the logits of tokens that were already written; 0: off")
-        ->capture_default_str();
+                   "subtracted from the logits of tokens that were already written; 0: off");
     app.add_option("--frequency-penalty", options.frequency_penalty,
-                   "subtracted for each time that a token was written; 0: off")
-        ->capture_default_str();
-    app.add_option("--stop", options.stop, "text to stop before; repeatable")
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
-    return max_tokens;
-}
-
-void check_options(const generate::GenerateOptions& options) {
-    try {
-        options.validate();
-    } catch (const Error& e) {
-        throw Usage(e.what());
-    }
+                   "subtracted for each time that a token was written; 0: off");
+    repeatable(*app.add_option("--stop", options.stop, "text to stop before; repeatable"));
+    app.add_option("--seed", options.seed, "seed of the random choices: the same seed gives the same text")
+        ->default_str("another each time");
 }
 
 Action add_generate(CLI::App& app) {
@@ -187,23 +166,20 @@ Action add_generate(CLI::App& app) {
     auto* const file = offer(
         *app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin"), {kFiles});
     file->excludes(prompt);
+    options.seed = std::random_device()();
     add_sampling_flags(app, options);
-    app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
-    args->seed = app.add_option("--seed", options.seed, "seed of the random choices: the same seed gives the same text")
-                     ->default_str("another each time");
+    app.add_option("--num-samples", args->num_samples, "texts to write");
     app.add_option("--context-shift", options.context_shift,
-                   "number of oldest tokens to drop at once from a full context; 0: half of it")
-        ->capture_default_str();
+                   "number of oldest tokens to drop at once from a full context; 0: half of it");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--special-tokens", options.special_tokens,
                  "read special tokens in the prompt, such as <|endoftext|>, as tokens instead of text");
     app.add_flag("--no-prompt", writing.no_prompt, "write only the continuation");
     app.add_flag("--json", writing.json, "print one JSON object per text");
     app.add_option("--logprobs", args->logprobs,
-                   "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none")
-        ->capture_default_str();
+                   "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none");
     return [args] { return generate_text(*args); };
 }
 

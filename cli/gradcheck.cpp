@@ -34,7 +34,7 @@ int check_gradients(const GradcheckArguments& args) {
                               passed ? "ok" : fmt::format("FAILED, bound {:g}", row.bound)));
         }
     }
-    if (shown == 0) throw Usage(fmt::format("--filter '{}' matches no row: see inkling gradcheck", args.filter));
+    check<Usage>(shown > 0, "--filter '{}' matches no row: see inkling gradcheck", args.filter);
     if (!args.json) print(fmt::format("{} rows, {} failed\n", shown, failed));
     return failed ? kCheckFailed : 0;
 }

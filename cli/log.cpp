@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cli/terminal/terminal.h"
-#include "cli/usage/flag_values.h"
+#include "cli/usage/wrong_usage.h"
 
 namespace inkling::cli {
 namespace {
@@ -45,12 +45,11 @@ void set_up_log() {
 }
 
 void add_log_level_flag(CLI::App& app) {
-    const std::vector<std::string> names = {"debug", "info", "warning", "error", "off"};
-    CLI::Option* const flag = app.add_option_function<std::string>("--log-level", set_level,
-                                                                   "least important messages to show on stderr: debug, "
-                                                                   "info, warning, error or off");
-    offer(*flag->default_str("info"), names);
-    flag->check(refuse_other_than(names));
+    app.add_option_function<std::string>("--log-level", set_level,
+                                         "least important messages to show on stderr: debug, info, warning, error or "
+                                         "off")
+        ->default_str("info")
+        ->check(refuse_other_than({"debug", "info", "warning", "error", "off"}));
 }
 
 }  // namespace inkling::cli

@@ -43,16 +43,11 @@ bool set_up_libraries(char** argv) {
 // INKLING_CPU=avx2: tells the system's loader, which chooses the library at program start, that the CPU has less.
 bool set_up_cpu() {
     constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
-    try {
-        if (allowed_kind() > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return false;
-    } catch (const Error& e) {
-        throw Usage(e.what());
-    }
+    if (train::about_settings(allowed_kind) > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return false;
     const char* const now = std::getenv(kVariable);
     const std::string before = now ? now : "";
-    if (before.find(kLess) != std::string::npos)
-        throw Usage(fmt::format("INKLING_CPU={}: this program is built for {} alone", name_of(allowed_kind()),
-                                name_of(library_kind())));
+    check<Usage>(before.find(kLess) == std::string::npos, "INKLING_CPU={}: this program is built for {} alone",
+                 name_of(allowed_kind()), name_of(library_kind()));
     setenv(kVariable, (before + (before.empty() ? "" : ":") + kLess).c_str(), 1);
     return true;
 }
@@ -140,6 +135,7 @@ Commands::Commands() {
     app.set_version_flag("--version", "inkling " INKLING_VERSION);
     app.set_help_flag("-h,--help", "show this help");
     app.require_subcommand(1);
+    app.option_defaults()->always_capture_default();  // --help shows them; commands inherit it
     app.formatter(std::make_shared<Help>());
     const auto add = [&](const char* name, const char* help, auto add_flags) {
         CLI::App* const command = app.add_subcommand(name, help);

@@ -35,8 +35,8 @@ Json heads_of(const RunReportArguments& args, const Json& run) {
 
 int write_report(const RunReportArguments& args) {
     const std::string ending = formats::lower(std::filesystem::path(args.out.path).extension().string());
-    if (ending != ".html" && ending != ".htm")
-        throw Usage(fmt::format("--out {}: a report is a page: FILE.html is required", args.out.path));
+    check<Usage>(ending == ".html" || ending == ".htm", "--out {}: a report is a page: FILE.html is required",
+                 args.out.path);
     args.out.check_format("html");
     check_utf8({args.prompt, "--prompt"});
     std::vector<Json> runs;

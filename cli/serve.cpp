@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "cli/arguments/model_argument.h"
-#include "cli/arguments/server_access.h"
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/flag_values.h"
@@ -16,7 +15,6 @@
 #include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/utf8.h"
-#include "generate/utf8_stream.h"
 #include "web/api/api.h"
 #include "web/live/page_routes.h"
 
@@ -24,7 +22,7 @@ namespace inkling::cli {
 namespace {
 
 struct ServeArguments {
-    std::vector<std::string> models, adapters;
+    std::vector<std::string> models, adapters, allow_hosts, allow_origins;
     std::string key_file, runs;
     WeightFlags weights;
     std::size_t threads = 0, port = 8080;
@@ -50,12 +48,6 @@ web::NamedFolder parse_folder(const std::string& argument) {
     return {name, argument.substr(equals + 1)};
 }
 
-std::string last_part(const std::filesystem::path& folder) {
-    std::error_code none;
-    const std::filesystem::path path = std::filesystem::absolute(folder, none).lexically_normal() / "";
-    return generate::to_valid_utf8(path.parent_path().filename().string());
-}
-
 std::string described(const web::ServedModel& model) {
     return fmt::format("{}: {} layers, width {}, context {}, vocabulary {}{}", model.name,
                        model.inference->config().n_layer, model.inference->config().n_embd, model.context(),
@@ -68,24 +60,23 @@ std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_a
     std::vector<web::NamedFolder> models, adapters;
     std::set<std::string> names;
     const auto insert = [&](const char* flag, const web::NamedFolder& f) {
-        if (!names.insert(f.name).second)
-            throw Usage(fmt::format("{0}: two models are called {1}: {0} OTHER={2} gives one another name", flag,
-                                    shown_name(f.name), shown_name(f.path.string())));
+        check<Usage>(names.insert(f.name).second,
+                     "{0}: two models are called {1}: {0} OTHER={2} gives one another name", flag, shown_name(f.name),
+                     shown_name(f.path.string()));
     };
     for (const std::string& argument : args.models) {
         web::NamedFolder& model = models.emplace_back(parse_folder(argument));
-        if (model.name.empty()) model.name = last_part(model.path);
+        if (model.name.empty()) model.name = name_of_folder(model.path);
         insert("--model", model);
     }
     for (const std::string& argument : args.adapters) {
         const web::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
-        if (args.adapters.size() > 1 && adapter.name.empty())
-            throw Usage(
-                fmt::format("--adapter: each of several needs a name: --adapter NAME={}", shown_name(argument)));
+        check<Usage>(args.adapters.size() == 1 || !adapter.name.empty(),
+                     "--adapter: each of several needs a name: --adapter NAME={}", shown_name(argument));
         if (!adapter.name.empty()) insert("--adapter", adapter);
     }
-    if (!adapters.empty() && models.size() > 1)
-        throw Usage("--adapter is for one --model: name others with adapters by the folders of their runs");
+    check<Usage>(adapters.empty() || models.size() == 1,
+                 "--adapter is for one --model: name others with adapters by the folders of their runs");
     return {models, adapters};
 }
 
@@ -100,9 +91,11 @@ void allow_files(std::size_t more) {
 int serve_models(ServeArguments& args) {
     web::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
-    read_access("--host", args.key_file, options.http);
+    for (const std::string& origin : args.allow_origins)
+        options.http.allow_origins.push_back(parse_flag("--allow-origin", origin, web::parse_origin));
+    read_access("--host", args.allow_hosts, args.key_file, options.http);
     const auto [models, adapters] = models_and_adapters(args);
-    if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
+    check<Usage>(options.scheduler.parallel > 0, "--parallel must be at least 1, got 0");
     options.scheduler.threads = set_threads(args.threads);
     keep_little_memory();
     allow_files(options.http.max_connections);
@@ -136,53 +129,38 @@ Action add_serve(CLI::App& app) {
     CLI::Option* const model =
         app.add_option("--model", args->models,
                        "model folder, the folder of a run, or a GGUF file; repeatable; NAME=PATH: under that name")
-            ->required()
-            ->take_all()
-            ->expected(1)
-            ->allow_extra_args(false);
-    app.add_option_function<std::vector<std::string>>(
-           "--adapter",
-           [args, model](const std::vector<std::string>& folders) {
-               args->adapters = folders;
-               model->required(false);
-           },
-           "low-rank adapter of the one --model: its folder (PEFT's, too), or the folder of a run; NAME=DIR, "
-           "repeatable: served under that name, beside the model; without --model, for the model that it names")
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
-    offer(*app.get_option("--model"), {kFiles});
-    offer(*app.get_option("--adapter"), {kFolders});
-    app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
-    app.add_option("--port", args->port, "port to listen on; 0: any that is free")
-        ->check(CLI::Range(0, 65535))
-        ->capture_default_str();
+            ->required();
+    CLI::Option* const adapter = app.add_option_function<std::vector<std::string>>(
+        "--adapter",
+        [args, model](const std::vector<std::string>& folders) {
+            args->adapters = folders;
+            model->required(false);
+        },
+        "low-rank adapter of the one --model: its folder (PEFT's, too), or the folder of a run; NAME=DIR, "
+        "repeatable: served under that name, beside the model; without --model, for the model that it names");
+    offer(repeatable(*model), {kFiles});
+    offer(repeatable(*adapter), {kFolders});
+    app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0");
+    app.add_option("--port", args->port, "port to listen on; 0: any that is free")->check(CLI::Range(0, 65535));
     offer(*app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them"),
           {kFiles});
-    add_names(app, "--allow-host", http.allow_hosts, web::parse_host,
-              "without keys: another name for this machine in requests; repeatable");
-    add_names(app, "--allow-origin", http.allow_origins, web::parse_origin,
-              "web pages that may use the server, such as https://chat.example; repeatable");
+    repeatable(*app.add_option("--allow-host", args->allow_hosts,
+                               "without keys: another name for this machine in requests; repeatable"));
+    repeatable(*app.add_option("--allow-origin", args->allow_origins,
+                               "web pages that may use the server, such as https://chat.example; repeatable"));
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time")->capture_default_str();
-    app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused")->capture_default_str();
-    const CLI::Range at_least_1(std::size_t{1}, std::size_t{1} << 40);
-    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")
-        ->check(at_least_1)
-        ->capture_default_str();
-    app.add_option("--max-body", http.max_body, "bytes of a request's body")->check(at_least_1)->capture_default_str();
-    app.add_option("--max-connections", http.max_connections, "open connections")
-        ->check(at_least_1)
-        ->capture_default_str();
-    app.add_option("--header-time", http.header_time, "seconds to wait for a request's headers")
-        ->check(CLI::Range(0.01, 1e6))
-        ->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
+    app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time");
+    app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused");
+    const CLI::Range at_least_1(std::size_t{1}, std::size_t{1} << 40), seconds(0.01, 1e6);
+    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")->check(at_least_1);
+    app.add_option("--max-body", http.max_body, "bytes of a request's body")->check(at_least_1);
+    app.add_option("--max-connections", http.max_connections, "open connections")->check(at_least_1);
+    app.add_option("--header-time", http.header_time, "seconds to wait for a request's headers")->check(seconds);
     app.add_option("--idle-time", http.idle_time,
                    "seconds without a request, for a body to come, or without reading an answer")
-        ->check(CLI::Range(0.01, 1e6))
-        ->capture_default_str();
+        ->check(seconds);
     offer(*app.add_option("--runs", args->runs, "folder of runs to show at /runs"), {kFolders});
     return [args] { return serve_models(*args); };
 }

@@ -38,22 +38,20 @@ struct TokenizeArguments {
 };
 
 void require_file(const TokenizeArguments& args, const char* what) {
-    if (args.file.empty()) throw Usage(fmt::format("{} is required: give -f FILE, or -f - for standard input", what));
+    check<Usage>(!args.file.empty(), "{} is required: give -f FILE, or -f - for standard input", what);
 }
 
 // The name of the source in messages.
 std::string source_of(const TokenizeArguments& args) { return args.file == "-" ? "standard input" : args.file; }
 
 int learn(const TokenizeArguments& args) {
-    if (args.vocab_size < data::smallest_bpe_vocab)
-        throw Usage(fmt::format("--vocab-size must be at least {}: {} and the 256 bytes; got {}",
-                                data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
+    check<Usage>(args.vocab_size >= data::smallest_bpe_vocab,
+                 "--vocab-size must be at least {}: {} and the 256 bytes; got {}", data::smallest_bpe_vocab,
+                 data::end_of_text_token, args.vocab_size);
     const std::filesystem::path folder = std::filesystem::path(args.out.path).parent_path();
-    if (formats::is_there(args.out.path) && models::holds_model(folder) && !args.out.overwrite)
-        throw Usage(
-            fmt::format("--out {}: it belongs to the model in its folder: choose another name, or replace it "
-                        "with --overwrite",
-                        args.out.path));
+    check<Usage>(!formats::is_there(args.out.path) || !models::holds_model(folder) || args.out.overwrite,
+                 "--out {}: it belongs to the model in its folder: choose another name, or replace it with --overwrite",
+                 args.out.path);
     args.out.check("{\n  \"version\"", "a tokenizer.json");
     set_threads(args.threads);
     const data::Corpus corpus = read_data(args.text);
@@ -71,7 +69,7 @@ int encode(const TokenizeArguments& args) {
     if (args.text.data.empty()) require_file(args, "a text");
     set_threads(args.threads);
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
-    take_unknown(*tokenizer, args.strict);
+    tokenizer->take_unknown(args.strict);
     warn_of_tokenizer(*tokenizer);
     data::Corpus texts;
     if (args.file.empty()) {
@@ -112,7 +110,7 @@ int encode(const TokenizeArguments& args) {
 // --prompts, prints the ids of a conversation up to the start of its next answer.
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
-    take_unknown(*tokenizer, args.strict);
+    tokenizer->take_unknown(args.strict);
     warn_of_tokenizer(*tokenizer);
     const data::Corpus corpus = read_data(args.text);
     check<BadInput>(corpus.examples != nullptr,
@@ -188,8 +186,7 @@ Action add_tokenize(CLI::App& app) {
     train
         ->add_option("--pre-tokenizer", args->pre_tokenizer,
                      "pattern that splits text into words: gpt2, llama3, qwen2 or nanochat")
-        ->check(refuse_other_than(names_of<data::SplitStyle>()))
-        ->capture_default_str();
+        ->check(refuse_other_than(names_of<data::SplitStyle>()));
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     CLI::App* const lines = app.add_subcommand(
@@ -200,8 +197,7 @@ Action add_tokenize(CLI::App& app) {
         ->required();
     add_data_flags(*lines, args->text)->required();
     lines->add_option("--loss-on", args->loss_on, "tokens to learn: completions or all")
-        ->check(refuse_other_than(names_of<data::LossOn>()))
-        ->capture_default_str();
+        ->check(refuse_other_than(names_of<data::LossOn>()));
     lines->add_flag("--prompts", args->prompts, "for conversations: print the ids up to the start of the next answer");
     for (CLI::App* const command : {to_ids, to_text}) {
         command
@@ -218,7 +214,7 @@ Action add_tokenize(CLI::App& app) {
     to_ids->add_flag("--plain", args->plain, "read special tokens in the text, such as <|endoftext|>, as plain text")
         ->needs(to_ids->get_option("--file"));
     for (CLI::App* const command : {train, to_ids})
-        command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+        command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
     return [args, train, to_ids, lines] {
         if (lines->parsed()) return encode_records(*args);
         return train->parsed() ? learn(*args) : to_ids->parsed() ? encode(*args) : decode(*args);

@@ -10,9 +10,7 @@
 #include "cli/arguments/json_lines.h"
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
-#include "cli/arguments/server_access.h"
 #include "cli/training/beginning.h"
-#include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
 #include "cli/training/train_flags.h"
@@ -36,20 +34,18 @@ using train::TrainOptions;
 void check_place(const TrainOptions& options, const train::Resume& resume) {
     if (!train::holds_run(options.out) || options.overwrite) return;
     if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
-    const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
-    if (nothing_saved) return;  // it ended before its first checkpoint: `auto` starts over
-    throw Usage(fmt::format(
+    // one that ended before its first checkpoint is started over by `auto`
+    check<Usage>(
+        options.resume == "auto" && train::find_checkpoints(options.out).empty(),
         "{} already holds a run: continue it with --resume auto, replace it with --overwrite, or choose another --out",
-        options.out));
+        options.out);
 }
 
 // Throws Usage if the new run in --out would remove or replace this input.
 void check_input(const TrainOptions& options, const char* flag, const fs::path& input) {
-    if (!train::is_replaced(input, options.out)) return;
-    throw Usage(
-        fmt::format("--{} {}: the new run in {} would replace it: copy it to another folder, or choose another "
-                    "--out",
-                    flag, input.string(), options.out));
+    check<Usage>(!train::is_replaced(input, options.out),
+                 "--{} {}: the new run in {} would replace it: copy it to another folder, or choose another --out",
+                 flag, input.string(), options.out);
 }
 
 // The same of all inputs of a run. A config.toml that a run wrote is no loss: the new run writes it again.
@@ -91,19 +87,8 @@ int signal_of_any(int own) { return std::ranges::max(distributed::processes().ga
 std::unique_ptr<web::LiveRun> bind(const TrainOptions& options) {
     if (options.serve.empty()) return nullptr;
     web::HttpOptions http{.insecure = options.insecure};
-    try {
-        std::tie(http.host, http.port) = web::parse_address(options.serve);
-    } catch (const Error& e) {
-        throw Usage(fmt::format("--serve: {}", e.what()));
-    }
-    for (const std::string& host : options.allow_host) {
-        try {
-            http.allow_hosts.push_back(web::parse_host(host));
-        } catch (const Error& e) {
-            throw Usage(fmt::format("--allow-host: {}", e.what()));
-        }
-    }
-    read_access("--serve", options.api_key_file, http);
+    std::tie(http.host, http.port) = parse_flag("--serve", options.serve, web::parse_address);
+    read_access("--serve", options.allow_host, options.api_key_file, http);
     return std::make_unique<web::LiveRun>(http);
 }
 

@@ -17,7 +17,6 @@
 #include "train/run/verify.h"
 #include "train/settings/settings.h"
 #include "train/setup/setup.h"
-#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -150,7 +149,7 @@ class Verification {
         try {
             const data::Corpus corpus = train::read_text(options);
             const auto tokenizer = models::open_tokenizer(whole.folder);
-            train::take_unknown(*tokenizer, options.strict_vocabulary);
+            tokenizer->take_unknown(options.strict_vocabulary);
             if (data::make_dataset(corpus, *tokenizer, {.loss_on = options.loss_on}).fingerprint !=
                 whole.data_fingerprint)
                 text.problem = "is another text than was trained on: resume with --data and that text";
@@ -197,7 +196,7 @@ Action add_verify(CLI::App& app) {
     offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
     app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the training text")
         ->default_str(kOn);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--json", args->json, "print one JSON object per line");
     return [args] {
         set_threads(args->threads);

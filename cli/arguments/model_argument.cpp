@@ -54,13 +54,9 @@ void add_model_flags(CLI::App& app, ModelArgument& argument) {
     CLI::Option* const model =
         app.add_option("--model", argument.model, "model folder, the folder of a run, or a GGUF file")->required();
     offer(*model, {kFiles});
-    add_adapter_flag(app, argument.adapter, *model);
-}
-
-void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
-    const auto take = [&adapter, &model](const std::string& folder) {
-        adapter = folder;
-        model.required(false);
+    const auto take = [&argument, model](const std::string& folder) {
+        argument.adapter = folder;
+        model->required(false);
     };
     offer(*app.add_option_function<std::string>("--adapter", take,
                                                 "low-rank adapter of the model: its folder (PEFT's, too), or the "
@@ -89,9 +85,8 @@ models::LoadedModel load_current(const ModelArgument& argument, models::WeightSt
     check_adapter(models::find_model(argument.adapter));
     if (argument.model.empty()) return load_current(argument.adapter, storage);
     models::LoadedModel loaded = load_current(argument.model, storage);
-    if (loaded.model->adapter.rank > 0)
-        throw Usage(fmt::format("--model {} has an adapter of its own: leave --adapter out, or name its model",
-                                argument.model));
+    check<Usage>(loaded.model->adapter.rank == 0,
+                 "--model {} has an adapter of its own: leave --adapter out, or name its model", argument.model);
     load_unchanged(argument.adapter, [&](const auto& folder) {
         check_adapter(folder);
         models::load_adapter(folder, *loaded.model);

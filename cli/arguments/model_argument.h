@@ -10,7 +10,6 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
-#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 
@@ -21,7 +20,6 @@ struct ModelArgument {
 
 // Adds --model and --adapter. A command needs at least one of them.
 void add_model_flags(CLI::App& app, ModelArgument& argument);
-void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 
 // Reads files of one state of the folder: if they are replaced while they are read, it reads them again. The returned
 // model holds the adapter beside its weights.
@@ -47,14 +45,12 @@ InferenceArgument load_for_inference(const ModelArgument& argument, const Weight
 
 inline constexpr const char* kStrictHelp = "refuse characters that the model does not know, instead of replacing them";
 
-using train::take_unknown;
-
 // Reports on stderr what was replaced since the last call, and returns the number of characters.
 inline std::size_t say_replaced(data::Tokenizer& tokenizer) {
     if (!tokenizer.unknown) return 0;
     const std::size_t replaced = tokenizer.unknown->tally().characters;
     if (const std::string note = tokenizer.unknown->note(); !note.empty()) spdlog::info("{}", note);
-    take_unknown(tokenizer, false);
+    tokenizer.take_unknown(false);
     return replaced;
 }
 

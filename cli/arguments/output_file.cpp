@@ -18,11 +18,10 @@ bool begins_with(const std::string& path, std::string_view begin) {
 }
 
 void OutputFile::check(std::string_view begin, const char* kind) const {
-    if (!overwrite && !begins_with(path, begin))
-        throw Usage(
-            fmt::format("--out {}: there is a file already that is not {}: choose another name, or replace it "
-                        "with --overwrite",
-                        path, kind));
+    inkling::check<Usage>(
+        overwrite || begins_with(path, begin),
+        "--out {}: there is a file already that is not {}: choose another name, or replace it with --overwrite", path,
+        kind);
 }
 
 void OutputFile::check_format(const std::string& format) const {
@@ -37,8 +36,8 @@ void OutputFile::check_format(const std::string& format) const {
 void OutputFile::check_inputs(const std::vector<std::filesystem::path>& inputs) const {
     std::error_code none;
     for (const std::filesystem::path& input : inputs)
-        if (std::filesystem::equivalent(path, input, none))
-            throw Usage(fmt::format("--out {}: the command reads this file: choose another name", path));
+        inkling::check<Usage>(!std::filesystem::equivalent(path, input, none),
+                              "--out {}: the command reads this file: choose another name", path);
 }
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help) {

@@ -8,7 +8,6 @@
 
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
-#include "cli/generate.h"
 #include "cli/log.h"
 #include "cli/usage/wrong_usage.h"
 #include "engine/base/names.h"
@@ -35,8 +34,9 @@ struct SamplingFlags {
     generate::GenerateOptions options;
     CLI::App app;
     explicit SamplingFlags(const Conversation& talk) : options(talk.options()) {
+        app.option_defaults()->always_capture_default();
         add_sampling_flags(app, options);
-        app.add_option("--seed", options.seed)->capture_default_str();
+        app.get_option("--seed")->capture_default_str();
         read_whole_numbers(app);
     }
 };

@@ -40,20 +40,23 @@ int drop_line(int, int) {
 }  // namespace
 #endif
 
-LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+// Prepares the editor if there is a terminal; returns whether there is one.
+static bool begin_lines() {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return false;
     // the editor decodes characters by the locale; the default one would drop non-ASCII bytes
-    if (terminal_ && (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)) std::setlocale(LC_CTYPE, "C.UTF-8");
+    if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 #ifdef INKLING_LIBEDIT
-    if (!terminal_) return;
     const ControlKeysAreKeys now;
     rl_initialize();
     rl_add_defun("drop-line", drop_line, '\x03');
 #endif
+    return true;
 }
 
-std::optional<std::string> LineReader::next(const char* prompt) {
+std::optional<std::string> next_line(const char* prompt) {
+    static const bool terminal = begin_lines();
 #ifdef INKLING_LIBEDIT
-    while (terminal_) {
+    while (terminal) {
         const ControlKeysAreKeys now;
         dropped = false;
         rl_done = 0;
@@ -70,9 +73,7 @@ std::optional<std::string> LineReader::next(const char* prompt) {
         return text;
     }
 #endif
-    if (terminal_) {
-        std::cout << prompt << std::flush;
-    }
+    if (terminal) std::cout << prompt << std::flush;
     std::string text;
     if (std::getline(std::cin, text)) return text;
     std::cin.clear();  // a signal ends only this line

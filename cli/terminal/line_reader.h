@@ -1,4 +1,4 @@
-// Reads lines from stdin, with editing and history on a terminal.
+// Lines from stdin, with editing and history on a terminal.
 #pragma once
 
 #include <optional>
@@ -6,16 +6,8 @@
 
 namespace inkling::cli {
 
-class LineReader {
-  public:
-    LineReader();
-
-    // Returns the next line without its end; nothing at the end of the input or after a signal. Shows the prompt only
-    // on a terminal.
-    std::optional<std::string> next(const char* prompt);
-
-  private:
-    bool terminal_;
-};
+// Returns the next line without its end; nothing at the end of the input or after a signal. Shows the prompt only on a
+// terminal.
+std::optional<std::string> next_line(const char* prompt);
 
 }  // namespace inkling::cli

@@ -13,6 +13,10 @@ namespace inkling::cli {
 
 void print_header(Report& report, const train::PreparedRun& run, std::size_t threads);
 
+// Prints the plan of the run, its memory and its time with this number of threads (--dry-run). Writes no file. Returns
+// the exit code.
+int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t threads);
+
 // Prints the end of a run: its best loss, why it stopped, a sample of the best model, and the next command.
 // `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
 // writes the sample.

@@ -1,16 +1,15 @@
-#include "cli/training/dry_run.h"
-
+// inkling train --dry-run
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/arguments/json_lines.h"
 #include "cli/common.h"
+#include "cli/training/beginning.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/speed.h"
 #include "train/setup/setup.h"
-#include "train/setup/tokenizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -46,7 +45,7 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::Config& config, train::
     train::open_tokenizer(corpus, config, loaded, false);
     if (!loaded.tokenizer) return {options.vocab_size, bytes / 3.5, false};
     const data::Tokenizer& tokenizer = *loaded.tokenizer;
-    train::take_unknown(*loaded.tokenizer, options.strict_vocabulary);
+    loaded.tokenizer->take_unknown(options.strict_vocabulary);
     if (corpus.examples) {
         budget = train::budget_of(data::make_dataset(corpus, tokenizer, {.loss_on = options.loss_on}));
         return {tokenizer.vocab_size(), static_cast<double>(budget.tokens), true};

@@ -40,9 +40,8 @@ train::Config train_config(const std::map<std::string, std::vector<std::string>>
             s.read(config.options, texts);
             config.given[name] = train::Config::Source::flag;
         }
-        if (!config.is_given(name))
-            throw Usage(
-                fmt::format("unknown flag --{}{}: see inkling train --help", name, did_you_mean("--" + name, known)));
+        check<Usage>(config.is_given(name), "unknown flag --{}{}: see inkling train --help", name,
+                     did_you_mean("--" + name, known));
     }
     return config;
 }

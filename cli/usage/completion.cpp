@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/usage/flag_values.h"
-#include "cli/usage/help.h"
 
 namespace inkling::cli {
 std::string complete(CLI::App& app, std::vector<std::string> words) {
@@ -33,7 +32,7 @@ std::string complete(CLI::App& app, std::vector<std::string> words) {
     const bool help = !words.empty() && words.front() == "help";  // CLI11 does not know this command
     CLI::App* command = &app;
     for (const std::string& given : words)
-        for (CLI::App* const part : command->get_subcommands([](CLI::App*) { return true; }))
+        for (CLI::App* const part : command->get_subcommands({}))
             if (part->get_name() == given) command = part;
     const bool behind_flag = !words.empty() && words.back().starts_with('-') && !help;
     CLI::Option* const flag = behind_flag ? command->get_option_no_throw(words.back()) : nullptr;
@@ -45,7 +44,8 @@ std::string complete(CLI::App& app, std::vector<std::string> words) {
             for (const std::string& name : option->get_lnames()) offer("--" + name, option->get_description());
         }
     } else {
-        for (const CLI::App* const part : commands_of(*command)) offer(part->get_name(), part->get_description());
+        for (const CLI::App* const part : command->get_subcommands({}))
+            offer(part->get_name(), part->get_description());
         if (command == &app && !help) offer("help", "Show the flags of a command");
         for (CLI::Option* const option : command->get_options([&](CLI::Option*) { return !help; }))
             if (option->get_positional()) offer_values(*option);

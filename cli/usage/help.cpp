@@ -61,8 +61,9 @@ std::string spellings_of(const CLI::Option& option) {
 std::string text_of(const CLI::Option& option) {
     std::string standard = option.get_default_str();
     if (standard == "[]" || standard == "{}") standard.clear();  // an empty list, in one version of CLI11 or the other
-    return option.get_description() + (option.get_required() ? " (required)" : "") +
-           (standard.empty() ? "" : fmt::format(" (default: {})", standard));
+    return option.get_description() + (option.get_required() ? " (required)"
+                                       : standard.empty()    ? ""
+                                                             : fmt::format(" (default: {})", standard));
 }
 
 std::string row(const CLI::Option& option, std::size_t width) {
@@ -73,7 +74,7 @@ bool is_rare(const CLI::Option& option) { return option.get_group().ends_with(kR
 
 // The usage after a command's name: " [flags] [data...]".
 std::string usage_of(const CLI::App& app) {
-    std::string usage = commands_of(app).empty() ? " [flags]" : " COMMAND [flags]";
+    std::string usage = app.get_subcommands({}).empty() ? " [flags]" : " COMMAND [flags]";
     for (const CLI::Option* const option : app.get_options())
         if (option->get_positional())
             usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
@@ -81,10 +82,6 @@ std::string usage_of(const CLI::App& app) {
 }
 
 }  // namespace
-
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App*) { return true; });
-}
 
 // The common ones first, --help last.
 std::vector<const CLI::Option*> Help::flags_of(const CLI::App& app, const std::string& group) const {
@@ -104,7 +101,7 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     const std::size_t width = page_width();
     const std::string name = full_name(*app);
     const bool all = mode == CLI::AppFormatMode::All;
-    const std::vector<const CLI::App*> commands = commands_of(*app);
+    const std::vector<const CLI::App*> commands = app->get_subcommands({});
     std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + name + usage_of(*app) + "\n";
     if (!commands.empty()) {
         text += "\nCommands:\n";

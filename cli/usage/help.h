@@ -24,8 +24,6 @@ class Help : public CLI::FormatterBase {
     std::vector<std::string> groups_;
 };
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app);
-
 // `inkling help COMMAND`: the help of the command that `arguments` name, such as `tokenize train`. Throws Usage if
 // there is no such command.
 std::string help_on(const CLI::App& app, std::vector<std::string> arguments);

@@ -103,6 +103,7 @@ class Tokenizer {
 
     // If set, unknown characters are replaced and counted here; otherwise they are an error.
     std::shared_ptr<UnknownCharacters> unknown;
+    void take_unknown(bool strict) { unknown = strict ? nullptr : std::make_shared<UnknownCharacters>(); }
 
     // The chat template of its model folder, if any.
     std::optional<ChatSource> chat;

@@ -72,7 +72,7 @@ Resume find_resume(const TrainOptions& given) {
     if (from == "auto") return {out, find_checkpoints(out)};
     Resume resume{from, find_checkpoints(from)};
     if (!resume.candidates.empty()) return resume;
-    if (!formats::is_there(from)) throw BadInput(from + ": there is no such run or checkpoint");
+    check<BadInput>(formats::is_there(from), "{}: there is no such run or checkpoint", from);
     const fs::path checkpoint = fs::weakly_canonical(models::find_model(from));  // `latest` is a link
     const bool named_as_one = is_checkpoint(checkpoint.filename().string());
     return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};

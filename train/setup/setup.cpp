@@ -13,10 +13,8 @@
 #include "formats/named.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/chat_tokens.h"
-#include "train/adapters.h"
 #include "train/recipes/estimate.h"
 #include "train/run/resume.h"
-#include "train/setup/tokenizer.h"
 
 namespace inkling::train {
 namespace {
@@ -122,7 +120,7 @@ class Preparation {
                             "{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling export "
                             "--format hf",
                             folder.string());
-        return train::load_base(folder, options_);
+        return models::load_model(folder, options_.dropout, {options_.base_precision});
     }
 
     void name_base(models::LoadedModel& loaded, const fs::path& folder) const {
@@ -180,7 +178,7 @@ class Preparation {
             take_shape(run.loaded.model->config, chosen, config_);
         }
         check_teachers(options_, *run.loaded.tokenizer);
-        take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
+        run.loaded.tokenizer->take_unknown(options_.strict_vocabulary);
         try {
             run.text = encoded(run);
         } catch (const BadInput& e) {

@@ -50,6 +50,12 @@ struct PreparedRun {
 // The text of --data, else the built-in stories.
 data::Corpus read_text(const TrainOptions& options);
 
+// Opens the tokenizer of a new run into loaded.tokenizer; recipes choose it for the text. With --init-from it is that
+// model's tokenizer, whether or not `loaded` holds the model; with --teacher, the first teacher's. To learn
+// conversations, it gets ChatML's special tokens; returns whether they are new. With `learn` false, does not learn byte
+// pairs, and loaded.tokenizer is null. Throws BadInput if the file that --tokenizer names does not exist.
+bool open_tokenizer(const data::Corpus& corpus, Config& config, models::LoadedModel& loaded, bool learn = true);
+
 // Loads the newest intact candidate, else makes a new model, and fits the settings that the recipe chooses.
 void prepare(Config& config, const Resume& resume, SetupEvents& events, PreparedRun& run);
 

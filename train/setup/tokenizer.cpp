@@ -1,4 +1,4 @@
-#include "train/setup/tokenizer.h"
+// Opens or makes the tokenizer of a run.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "data/tokenizers/char_tokenizer.h"
 #include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
-#include "train/recipes/fit.h"
+#include "train/setup/setup.h"
 
 namespace inkling::train {
 namespace {
@@ -73,10 +73,6 @@ bool open_tokenizer(const data::Corpus& corpus, Config& config, models::LoadedMo
                     options.init_from);
     models::add_chat_tokens(loaded);
     return true;
-}
-
-void take_unknown(data::Tokenizer& tokenizer, bool strict) {
-    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
 }
 
 }  // namespace inkling::train
