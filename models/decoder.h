@@ -1,12 +1,12 @@
 // What a decoder of any Architecture computes, written once for two classes of operations: on tensors, with gradients
-// (Transformer::Ops), and on rows, the next token of each of several texts (models/inference/rows.h).
+// (models/tensor_ops.h), and on rows, the next token of each of several texts (models/inference/rows.h).
 //   x = embed(ops, model);
 //   x = layer(ops, config, model.layers[i], i, x);         // for each layer i
 //   z = logits(ops, config, model.head(), norm(ops, config, model.outer[ParameterName::final_norm], x));
 // A class of operations has a type Value, which holds a vector for each token, and these functions:
 //   embed(table)  add_positions(x, table)  token_shift(share, cache_row, x)  norm(kind, weights, x)
 //   project(name, weights, x)      a linear layer, with its low-rank adapter
-//   thirds(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
+//   split_qkv(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
 //   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
 //   matmul_input(x)                x as a product reads it: rounded to --precision, complete on all threads; attend()
 //                                  returns such a value
@@ -66,7 +66,7 @@ auto attention(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, c
         return ops.project(attention_output, l[attention_output], y);
     };
     if (a.packed_qkv) {
-        const auto qkv = ops.thirds(project(query_key_value));
+        const auto qkv = ops.split_qkv(project(query_key_value));
         return attend(qkv[0], qkv[1], qkv[2]);
     }
     const auto q = project(query), k = project(key), v = project(value);

@@ -1,118 +1,118 @@
 #include "models/transformer.h"
 
+#include <algorithm>
+
+#include "engine/array/gemm.h"
 #include "engine/base/interrupt.h"
-#include "engine/ops.h"
-#include "models/activation.h"
-#include "models/decoder.h"
-#include "nn/attention/multi_head.h"
-#include "nn/attention/scaled_dot_product.h"
+#include "models/families/family.h"
+#include "models/tensor_ops.h"
 #include "nn/checkpoint.h"
+#include "nn/init.h"
 
 namespace inkling::models {
 
-// The operations of models/decoder.h on tensors (B, T, C).
 template <class T>
-struct Transformer<T>::Ops : HiddenOptions<T> {
-    using Value = Tensor<T>;
-    using LayerWeights = Weights<T>;
+Transformer<T>::Transformer(const Architecture& architecture, std::optional<Generator> random) : config(architecture) {
+    config.validate();
+    layers.resize(config.n_layer);
+    if (!random) return;
+    const std::vector<ParameterSpec> all = models::parameters(config);
+    // Keys begin behind as many as tables and linear maps have weights and biases: a seed gives the model that it has
+    // always given.
+    const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.name); });
+    random->next_stream += static_cast<std::uint64_t>(drawn);
+    for (const ParameterSpec& p : all) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
+}
 
-    const Transformer& model;
-    IdArray ids = {};
-    RotaryTables<T> angles = {};
-    Array<float> shifted = {};  // of the cache, after this pass
-    const Architecture& config = model.config;
+// With every possible adapter.
+static std::vector<ParameterSpec> all_specs(const Architecture& a) {
+    return models::parameters(a, 1, [](const ParameterSpec&) { return true; });
+}
 
-    Ops(const Transformer& m, const HiddenOptions<T>& options) : HiddenOptions<T>(options), model(m) {}
+template <class T>
+void Transformer<T>::set(const ParameterSpec& p, const Weight<T>& values, WeightStorage storage) {
+    const bool as_it_is = !may_be_packed(p) || (storage.inference && p.name == ParameterName::token_table) ||
+                          (storage.type == WeightType::fp32 && !values.packed());
+    at(p) = as_it_is ? values : values.as(storage.type);
+}
 
-    bool drops() const { return model.training() && config.dropout > 0; }
-    bool adapters_drop() const { return model.training() && model.adapter.dropout > 0; }
-    // With a cache, as in a token step (inference/rows.h), only linear layers round to bfloat16; products of attention
-    // and of low-rank adapters stay float32.
-    Precision inner_precision() const { return this->cache ? Precision::fp32 : product_precision(); }
+template <class T>
+void Transformer<T>::freeze(WeightStorage storage, const ParameterFilter& which) {
+    for (const ParameterSpec& p : models::parameters(config))
+        if (!which || which(p)) set(p, at(p).detach(), storage);
+}
 
-    Tensor<T> embed(const Weight<T>& table) const { return embedding(ids, table); }
+template <class T>
+void Transformer<T>::share(const Transformer& other) {
+    config = other.config, adapter = other.adapter;
+    outer = other.outer, layers = other.layers;
+}
 
-    Tensor<T> add_positions(const Tensor<T>& x, const Tensor<T>& table) const {
-        const IdArray& positions = this->documents.positions;
-        const std::size_t start = this->cache ? this->cache->length() : 0;
-        return add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, start, start + x.dim(1)));
+template <class T>
+void Transformer<T>::share_adapters(const Transformer& other) {
+    adapter = other.adapter;
+    for (const ParameterSpec& p : all_specs(config)) {
+        if (!is_lora(p)) continue;
+        at(p) = other.at(p);
+        weights_of(p).lora_alpha = other.weights_of(p).lora_alpha;
     }
+}
 
-    Tensor<T> norm(NormKind kind, const LayerWeights& w, const Tensor<T>& x) const {
-        if (kind == NormKind::rms) return rms_norm(x, gain(w.weight), config.norm_epsilon);
-        return layer_norm(x, gain(w.weight), w.bias.tensor(), config.norm_epsilon);
+template <class T>
+void Transformer<T>::adapt(const AdapterOptions& options, const ParameterFilter& targets,
+                           std::optional<Generator> random) {
+    const std::size_t r = options.rank;
+    check(r > 0, "adapters: a rank of at least 1 is required, got {}", r);
+    check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
+          options.dropout);
+    adapter = options;
+    for (const ParameterSpec& p : all_specs(config)) {
+        at(p) = is_lora(p) ? Weight<T>() : at(p).detach();
+        weights_of(p).lora_alpha.reset();
     }
-    Tensor<T> gain(const Tensor<T>& weight) const { return config.norm_gain_plus_one ? affine(weight, 1, 1) : weight; }
+    if (!random) return;
+    for (const ParameterSpec& p : models::parameters(config, r, targets))
+        if (is_lora(p)) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
+}
 
-    // x with a share of each row's predecessor, which for the first row is in the cache.
-    Tensor<T> token_shift(const Tensor<T>& share, std::size_t cache_row, const Tensor<T>& x) {
-        if constexpr (std::is_same_v<T, float>) {
-            if (this->cache) {
-                const std::size_t n = x.dim(1), C = x.dim(2);
-                Array<float> row = shifted.sliced(0, cache_row, cache_row + 1);
-                const Tensor<float> all = concatenate({Tensor<float>(row.reshaped({1, 1, C})), x}, 1);
-                copy_into(row, x.value().sliced(1, n - 1, n).reshaped({1, C}));
-                return slice(inkling::token_shift(all, share), 1, 1, n + 1);
-            }
-        }
-        return inkling::token_shift(x, share, this->documents.positions);
+template <class T>
+void Transformer<T>::merge_adapters() {
+    for (const ParameterSpec& p : models::parameters(config)) {
+        Tensor<T> tensor(at(p).values(), true);
+        at(p) = tensor;
+        if (!has_adapter(p)) continue;
+        Weights<T>& w = weights_of(p);
+        Array<T> sum = tensor.value_in_place();
+        Array<T> b = w.lora_b.value().clone();
+        b *= static_cast<T>(adapter.scale(w));
+        gemm(b, w.lora_a.value(), sum, {.accumulate = true});
+        w.lora_a = w.lora_b = Tensor<T>();
+        w.lora_alpha.reset();
     }
+    adapter = {};
+}
 
-    Tensor<T> drop(Tensor<T> x) const {
-        return drops() && config.residual_dropout ? dropout(x, config.dropout, this->random->next()) : x;
-    }
+template <class T>
+std::vector<ParameterSpec> Transformer<T>::specs() const {
+    std::vector<ParameterSpec> all =
+        models::parameters(config, adapter.rank, [this](const ParameterSpec& p) { return has_adapter(p); });
+    for (ParameterSpec& p : all)
+        if (is_lora(p)) p.shape = at(p).shape();
+    return all;
+}
 
-    // A linear layer, with its low-rank adapter where it has one.
-    Tensor<T> project(ParameterName, const LayerWeights& map, const Tensor<T>& x) const {
-        Tensor<T> y = multiplied(map, x);
-        if (!map.lora_a.defined()) return y;
-        const WithPrecision precision(inner_precision());
-        const AdapterOptions& adapter = model.adapter;
-        const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
-        return add_low_rank(std::move(y), in, map.lora_a.tensor(), map.lora_b.tensor(), adapter.scale(map));
-    }
-    Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
-        constexpr std::size_t kFewTokens = 12;  // of a prompt: reading each weight once, as it is stored, is fastest
-        if constexpr (std::is_same_v<T, float>) {
-            if (this->cache && x.dim(1) <= kFewTokens) return linear_by_row(x, map.weight, map.bias);
-        }
-        return linear(x, map.weight, map.bias.tensor());
-    }
+template <class T>
+std::uint64_t Transformer<T>::adapter_count() const {
+    std::uint64_t all = 0;
+    for (const ParameterSpec& p : specs()) all += is_lora(p) ? size_of(p.shape) : 0;
+    return all;
+}
 
-    std::vector<Tensor<T>> thirds(const Tensor<T>& qkv) const { return split(qkv, 3, -1); }
-
-    Tensor<T> attend(const Layer& l, std::size_t layer, const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                     double scale, std::size_t window) const {
-        const auto qk_norm_and_rope = [&](const Tensor<T>& x, std::size_t n, ParameterName norm_name) {
-            return decoder::qk_norm_and_rope(
-                config, nn::split_heads(x, n),
-                [&](const Tensor<T>& h) { return rms_norm(h, gain(l[norm_name].weight), config.norm_epsilon); },
-                [&](const Tensor<T>& h) { return rotate(h, angles.of(config, layer), this->documents.positions); });
-        };
-        const Tensor<T> queries = qk_norm_and_rope(q, config.n_head, ParameterName::query_norm);
-        Tensor<T> keys = qk_norm_and_rope(k, config.kv_heads(), ParameterName::key_norm);
-        Tensor<T> values = nn::split_heads(v, config.kv_heads());
-        if constexpr (std::is_same_v<T, float>) {
-            if (this->cache) std::tie(keys, values) = this->cache->append(layer, keys, values);
-        }
-        AttentionOptions options{.scale = scale, .causal = true, .documents = this->documents};
-        options.window = window;
-        if (drops()) options.drop("attention", config.dropout, this->random);
-        const WithPrecision precision(inner_precision());
-        const auto wanted = this->attention_weights ? nn::NeedWeights::yes : nn::NeedWeights::no;
-        const auto [y, probabilities] = nn::scaled_dot_product_attention(queries, keys, values, options, wanted);
-        if (this->attention_weights) this->attention_weights->push_back(probabilities);
-        return nn::merge_heads(y);
-    }
-
-    // The others are ops of the engine.
-    Tensor<T> add(const Tensor<T>& x, Tensor<T> y) const { return inkling::add(x, std::move(y)); }
-    Tensor<T> multiply(Tensor<T> x, Tensor<T> y) const { return mul(std::move(x), std::move(y)); }
-    Tensor<T> scale(const Tensor<T>& x, double factor) const { return inkling::scale(x, factor); }
-    Tensor<T> softcap(Tensor<T> x, double cap) const { return inkling::softcap(std::move(x), cap); }
-    Tensor<T> activate(Activation activation, Tensor<T> x) const { return models::activate(activation, std::move(x)); }
-    Tensor<T> matmul_input(const Tensor<T>& x) const { return x; }
-};
+template <class T>
+void Transformer<T>::visit(const nn::Visitor<T>& visitor) {
+    const Family& names = family(config.family);
+    for (const ParameterSpec& p : specs()) visitor(names.name_of(p), at(p), p.kind);
+}
 
 template <class T>
 Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& options) const {
@@ -120,7 +120,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     check(ids.rank() == 2 && ids.dim(1) >= 1 && start + ids.dim(1) <= config.block_size,
           "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {} after {}", config.family,
           config.block_size, ids.shape(), start);
-    Ops ops(*this, options);
+    TensorOps<T> ops(*this, options);
     check(!(ops.drops() || ops.adapters_drop()) || options.random,
           "{}: training with dropout needs random numbers: pass a Generator", config.family);
     const IdArray& begins = options.documents.begins;
@@ -157,7 +157,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
 template <class T>
 Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random) const {
     Generator none;
-    Ops ops(*this, {.random = random ? random : &none});
+    TensorOps<T> ops(*this, {.random = random ? random : &none});
     return decoder::logits(ops, config, head(), x);
 }
 

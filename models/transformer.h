@@ -2,14 +2,29 @@
 // layers of causal attention and a feed-forward part, each after a norm and added to the stream, a norm and a head.
 //   Transformer<float> model(architecture);
 //   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
+//   model.outer[ParameterName::token_table].weight; model.layers[0][ParameterName::up].bias   // its parameters
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/base/random.h"
 #include "engine/ops/plain/attention_masks.h"
+#include "models/adapter.h"
 #include "models/kv_cache.h"
+#include "models/parameters.h"
 #include "models/rotary_positions.h"
-#include "models/transformer_parameters.h"
 
 namespace inkling::models {
+
+// How a model stores its matrices; vectors and the table of positions stay float32.
+struct WeightStorage {
+    WeightType type = WeightType::fp32;
+    // For inference: the token table, whose rows are only looked up, stays unpacked, and bfloat16 weights are not
+    // widened to float32.
+    bool inference = false;
+};
 
 template <class T>
 struct HiddenOptions {
@@ -21,12 +36,50 @@ struct HiddenOptions {
 };
 
 template <class T>
-class Transformer : public TransformerParameters<T> {
+class Transformer : public nn::Module<T> {
   public:
-    using TransformerParameters<T>::TransformerParameters;
-    using typename TransformerParameters<T>::Layer;
-    using TransformerParameters<T>::config, TransformerParameters<T>::outer, TransformerParameters<T>::layers;
-    using TransformerParameters<T>::head, TransformerParameters<T>::adapter;
+    using Layer = NamedWeights<T>;
+
+    // Draws initial values with keys of `random`; without it tensors stay undefined until at() sets them. Throws for a
+    // senseless architecture.
+    explicit Transformer(const Architecture& architecture, std::optional<Generator> random = Generator{1337, 0});
+
+    // Under the names of the family's files: transformer.h.0.attn.c_attn.weight, ... Throws for a part without a name
+    // in the family.
+    void visit(const nn::Visitor<T>& visitor) override;
+
+    // Freezes all parameters, or those that `which` selects, and stores them as given.
+    using nn::Module<T>::freeze;
+    void freeze(WeightStorage storage, const ParameterFilter& which = nullptr);
+    // Sets a parameter to these values, stored as given. Packed ones have no gradient.
+    void set(const ParameterSpec& p, const Weight<T>& values, WeightStorage storage);
+    // Shares the tensors of another model of the same sizes, with its adapters, or only the adapters.
+    void share(const Transformer& other);
+    void share_adapters(const Transformer& other);
+
+    // Its parameters: the architecture's, each weight followed by its adapter, if any.
+    std::vector<ParameterSpec> specs() const;
+
+    // Freezes all parameters and gives those that `targets` selects new low-rank adapters (models/adapter.h). Each A
+    // takes a key of `random`; without it A and B stay undefined until at() sets them.
+    void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
+    std::uint64_t adapter_count() const;  // elements of the adapters
+    // Adds the adapters to their weights, which become float32, and unfreezes all parameters.
+    void merge_adapters();
+    bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
+
+    Weights<T>& weights_of(const ParameterSpec& p) { return (in_layer(p.name) ? layers[p.layer] : outer)[p.name]; }
+    const Weights<T>& weights_of(const ParameterSpec& p) const {
+        return (in_layer(p.name) ? layers[p.layer] : outer)[p.name];
+    }
+    Weight<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
+    const Weight<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
+    // The head: the token table if tied, unless it is stored separately as another type.
+    Weights<T> head() const {
+        Weights<T> own = outer[ParameterName::head];
+        if (!own.weight.defined()) own.weight = outer[ParameterName::token_table].weight;
+        return own;
+    }
 
     // ids (B, T) -> (B, T, C), after the last norm. Interruptible before each layer.
     Tensor<T> hidden(const IdArray& ids, const HiddenOptions<T>& options = {}) const;
@@ -37,11 +90,14 @@ class Transformer : public TransformerParameters<T> {
 
     RotaryTables<T> rotary_tables(std::size_t start, std::size_t rows) const { return rotary_->tables(start, rows); }
 
+    Architecture config;
+    AdapterOptions adapter;               // rank 0: none
+    Layer outer;                          // outside of layers: tables, last norm, head
+    std::vector<Layer> layers;            // of each layer
     bool checkpoint_activations = false;  // recompute each layer in backward instead of keeping its activations
 
   private:
-    struct Ops;  // of models/decoder.h
-    std::shared_ptr<RotaryPositions<T>> rotary_ = std::make_shared<RotaryPositions<T>>(this->config);
+    std::shared_ptr<RotaryPositions<T>> rotary_ = std::make_shared<RotaryPositions<T>>(config);
 };
 
 extern template class Transformer<float>;

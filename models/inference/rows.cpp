@@ -81,4 +81,20 @@ Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, cons
     return {all_.attended.data(), all_.q_width, all_.q_width};
 }
 
+Rows::Value Rows::activate(Activation activation, const Value& x) {
+    switch (activation) {
+        case Activation::gelu_tanh:
+            return map(x, [](auto v) { return activation_row::gelu(v); });
+        case Activation::gelu_erf:
+            return map(x, [](auto v) { return activation_row::gelu_erf(v); });
+        case Activation::relu:
+            return map(x, [](auto v) { return activation_row::relu(v); });
+        case Activation::squared_relu:
+            return map(x, [](auto v) { return activation_row::squared_relu(v); });
+        case Activation::silu:
+            return map(x, [](auto v) { return portable::silu(v); });
+    }
+    return x;
+}
+
 }  // namespace inkling::models

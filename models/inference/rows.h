@@ -15,9 +15,10 @@
 
 #include "engine/base/float_mode.h"
 #include "engine/fused/linear.h"
+#include "engine/kernels/activation_row.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
-#include "models/activation.h"
+#include "engine/kernels/simd.h"
 #include "models/inference/cached_attention.h"
 #include "models/transformer.h"
 
@@ -37,6 +38,9 @@ struct RowBuffers {
             if (cache->shifted.defined()) shifted.push_back(cache->shifted.clone());
         }
         scores.resize(B * config.n_head * head.stride);
+        for (std::size_t i = 0; i < kParameterNames; ++i)
+            if (const Weight<float>& map = model.layers[0].all[i].weight; map.defined() && map.shape().size() == 2)
+                products[i].resize(B * map.dim(0));
         const auto count = [&](const auto& weights) {
             for (const auto& w : weights.all)
                 if (w.lora_a.defined()) low_rank_room = std::max(low_rank_room, w.lora_a.dim(0) + w.weight.dim(0));
@@ -48,17 +52,16 @@ struct RowBuffers {
     const Transformer<float>& model;
     const Architecture& config = model.config;
     const Precision precision;
-    const std::size_t B, C = config.n_embd, q_width = config.query_width(), qkv_width = q_width + 2 * config.kv_width();
+    const std::size_t B, C = config.n_embd, q_width = config.query_width();
     const std::span<KvCache* const> caches;
     const std::span<const std::int32_t> tokens;
     const std::span<float> logits;                                             // (B, V)
     HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
     std::vector<RotaryTables<float>> angles;                                   // of each text's position
     std::vector<Array<float>> shifted;                                         // of the caches, after this step
-    Floats x = Floats(B * C), qkv = Floats(B * qkv_width), attended = Floats(B * q_width),
-           gate = Floats(B * config.inner()), up = Floats(B * config.inner()), projected = Floats(B * C),
-           scores;                  // (B, ...); scores (B, heads, stride)
-    std::size_t low_rank_room = 0;  // of the largest adapter, a text
+    Floats x = Floats(B * C), attended = Floats(B * q_width), scores;          // (B, ...); scores (B, heads, stride)
+    std::array<Floats, kParameterNames> products;                              // of a layer's linear maps: (B, out)
+    std::size_t low_rank_room = 0;                                             // of the largest adapter, a text
 };
 
 class Rows {
@@ -135,7 +138,9 @@ class Rows {
     // y = W x + bias + s B A x, for this thread's rows of W and B; each thread computes A x, which is small.
     Value project(ParameterName name, const LayerWeights& map, const Value& x) {
         const std::size_t out = map.weight.dim(0);
-        const Value y = place_of(name, out);
+        const bool last = name == ParameterName::head;
+        float* const place = last ? all_.logits.data() : all_.products[static_cast<std::size_t>(name)].data();
+        const Value y{place, out, out, Held::columns};
         share(out, [&](std::size_t begin, std::size_t end) {
             linear_by_row(map.weight, map.bias, begin, end, x.data, B_, y.data, y.stride);
             if (!map.lora_a.defined()) return;
@@ -151,7 +156,7 @@ class Rows {
         return y;
     }
 
-    std::array<Value, 3> thirds(const Value& qkv) const {
+    std::array<Value, 3> split_qkv(const Value& qkv) const {
         const std::size_t n = qkv.width / 3;
         const auto third = [&](std::size_t i) { return Value{qkv.data + i * n, n, qkv.stride, Held::columns}; };
         return {third(0), third(1), third(2)};
@@ -160,9 +165,7 @@ class Rows {
     Value attend(const Layer& l, std::size_t layer, const Value& q, const Value& k, const Value& v, double scale,
                  std::size_t window);  // a matmul_input()
 
-    Value activate(Activation activation, const Value& x) {
-        return each_part(x, [&](std::size_t n, float* row, std::size_t) { models::activate(activation, n, row); });
-    }
+    Value activate(Activation activation, const Value& x);
     Value multiply(const Value& x, const Value& y) {
         return map(
             x, [](auto a, auto b) { return a * b; }, y);
@@ -209,27 +212,6 @@ class Rows {
         const auto epsilon = static_cast<float>(config_.norm_epsilon);
         normalize_row(n, x, row_moments(n, x, kind == NormKind::layer, epsilon), w.weight.value().data(),
                       w.bias.value().data(), y);
-    }
-    // Where a linear layer puts its product, among what the threads share.
-    Value place_of(ParameterName name, std::size_t width) const {
-        using enum ParameterName;
-        switch (name) {
-            case query:
-            case query_key_value:
-                return {all_.qkv.data(), width, all_.qkv_width, Held::columns};
-            case key:
-                return {all_.qkv.data() + all_.q_width, width, all_.qkv_width, Held::columns};
-            case value:
-                return {all_.qkv.data() + all_.qkv_width - width, width, all_.qkv_width, Held::columns};
-            case gate:
-                return {all_.gate.data(), width, width, Held::columns};
-            case up:
-                return {all_.up.data(), width, width, Held::columns};
-            case head:
-                return {all_.logits.data(), width, width, Held::columns};
-            default:
-                return {all_.projected.data(), width, width, Held::columns};
-        }
     }
     static void wait(){
 #pragma omp barrier
