@@ -1,24 +1,25 @@
 #include "nn/flat.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace inkling::nn {
 
 template <class T>
 FlatParameters<T>::FlatParameters(Module<T>& module) {
     constexpr std::size_t kAlign = 64 / sizeof(T);
-    std::set<std::string> names;
-    module.visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
-        check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice", name);
+    std::map<std::string, Tensor<T>*> places;
+    const auto add = [&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
+        check(places.emplace(name, &p).second, "flat parameters: every name must be unique, got '{}' twice", name);
         for (const Entry& e : entries_)
             check(e.parameter.node() != p.node(), "flat parameters: '{}' and '{}' are one tensor: visit it once",
                   e.name, name);
         if (p.requires_grad()) entries_.push_back({name, p, 0, kind});
-    }});
-    module.visit({.on_weight = [&](const std::string&, const Weight<T>& w) {
+    };
+    const auto add_frozen = [&](const std::string&, const Weight<T>& w) {
         if (!w.tensor().requires_grad()) frozen_.push_back(w);
-    }});
+    };
+    module.visit({.on_parameter = add, .on_weight = add_frozen});
     check(!entries_.empty(), "flat parameters: nothing is to be trained: all {} parameters are frozen", frozen_.size());
     const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };
     std::stable_partition(entries_.begin(), entries_.end(), is_matrix);
@@ -30,16 +31,14 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
     }
     values_ = Array<T>({end}, T{0});
     gradients_ = Array<T>({end}, T{0});
-    module.visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
-        if (!p.requires_grad()) return;
-        const auto entry =
-            std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+    for (Entry& e : entries_) {
+        Tensor<T>& p = *places.at(e.name);
         const auto place = [&](const Array<T>& flat) {
-            return flat.sliced(0, entry->offset, entry->offset + p.size()).reshaped(p.shape());
+            return flat.sliced(0, e.offset, e.offset + p.size()).reshaped(p.shape());
         };
         p.bind(place(values_), place(gradients_));
-        entry->parameter = p;
-    }});
+        e.parameter = p;
+    }
     release_cached_buffers();  // the parameters' old buffers
 }
 
