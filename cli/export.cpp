@@ -74,8 +74,8 @@ std::string make_modelfile(const ExportArguments& args, const data::Tokenizer& t
 
 // The model's folder or file, without its adapter.
 fs::path base_of(const ExportArguments& args) {
-    const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
-    return models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
+    return models::base_of_adapter(
+        models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model));
 }
 
 // --type, or the type of the model's files. An adapter alone is f32, like its file.

@@ -61,8 +61,7 @@ std::uint64_t bytes_of(const fs::path& folder) {
 }
 
 std::string stored_type(const fs::path& folder) {
-    const fs::path weights = models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
-    return std::string(models::WeightFiles::open(weights).type());
+    return std::string(models::WeightFiles::open(models::base_of_adapter(folder)).type());
 }
 
 std::string positions_of(const models::Architecture& c) {

@@ -79,7 +79,7 @@ void Conversation::answer() {
     full_ = false;
 }
 
-std::string Conversation::taken() {
+std::string Conversation::take() {
     std::string piece = text_->take();
     answer_ += piece;
     if (text_->finished()) messages_.push_back({"assistant", std::exchange(answer_, "")});
@@ -92,13 +92,13 @@ std::string Conversation::next() {
     step(std::span(&self, 1));
     full_ = !text_->finished() && text_->tokens().size() >= model_->config().block_size;
     if (full_) text_->finish(FinishReason::length);
-    return taken();
+    return take();
 }
 
 void Conversation::stop() {
     if (finished()) return;
     text_->finish();
-    taken();
+    take();
 }
 
 }  // namespace inkling::generate

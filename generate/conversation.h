@@ -40,7 +40,7 @@ class Conversation {
     std::size_t forgotten() const { return forgotten_; }  // the oldest messages, which the model no longer sees
 
   private:
-    std::string taken();
+    std::string take();
 
     std::shared_ptr<const models::InferenceModel> model_;
     std::shared_ptr<const data::Tokenizer> tokenizer_;

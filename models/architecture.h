@@ -97,6 +97,9 @@ struct Architecture {
     std::size_t query_width() const { return n_head * head_size(); }
     std::size_t kv_width() const { return kv_heads() * head_size(); }
     std::size_t inner() const { return n_inner ? n_inner : 4 * n_embd; }
+    // 0 where the others give the same.
+    void set_kv_heads(std::size_t n) { n_kv_head = n == n_head ? 0 : n; }
+    void set_head_size(std::size_t width) { head_dim = width * n_head == n_embd ? 0 : width; }
     void set_inner(std::size_t width) { n_inner = width == 4 * n_embd ? 0 : width; }
 
     // Throws Error, naming the flag to change, for sizes that are impossible or do not fit each other.

@@ -34,7 +34,7 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     Architecture to = family("qwen3").defaults(from.qkv_bias);
     to.has_bos = from.has_bos, to.end_tokens = from.end_tokens, to.begin_token = from.begin_token;
     to.vocab_size = from.vocab_size, to.block_size = from.block_size;
-    to.n_layer = from.n_layer, to.n_embd = from.n_embd, to.n_inner = from.inner();
+    to.n_layer = from.n_layer, to.n_embd = from.n_embd, to.set_inner(from.inner());
     to.n_head = from.n_head, to.n_kv_head = from.n_kv_head;
     to.dropout = from.dropout, to.norm_epsilon = from.norm_epsilon;
     to.rope_theta = from.rope_theta, to.rope = from.rope;

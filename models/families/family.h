@@ -2,6 +2,7 @@
 // and layouts of tensors, keys of GGUF. Nothing else in the program knows a family.
 //   Architecture a = family("gpt2").defaults(true);        // as --arch has it
 //   Architecture b = read_config(json, "config.json");     // the family is its model_type's
+//   Architecture c = read_gguf_architecture(GgufFile::open("model.gguf"));
 // A new family is one file and one line in registry.cpp.
 #pragma once
 
@@ -18,7 +19,7 @@ class GgufWriter;
 }  // namespace inkling::formats
 namespace inkling::models {
 
-class ConfigReader;
+class ConfigKeys;
 
 struct Family {
     std::string name;                      // of --arch
@@ -27,9 +28,11 @@ struct Family {
     bool biased;                           // its models usually have biases
     Architecture (*defaults)(bool bias) = nullptr;
 
-    // config.json, except the keys that all families share: vocab_size, tie_word_embeddings, token ids, dtype.
-    nlohmann::json (*to_json)(const Architecture&) = nullptr;
-    Architecture (*from_json)(const ConfigReader&) = nullptr;
+    std::string transformers_class;  // that opens it
+    std::string bias_key;            // of config.json: whether there are biases; "": as in defaults
+    // The other keys of config.json, except those that all families share: vocab_size, tie_word_embeddings, token ids,
+    // dtype. Reads them into the defaults, or writes them.
+    void (*map_config)(ConfigKeys&, Architecture&) = nullptr;
 
     // Names of tensors in files; a layer's follow layer_prefix and its number.
     std::string layer_prefix;
@@ -47,6 +50,7 @@ struct Family {
     bool gguf_interleaved = false;  // there, the two rows of a rotated pair are adjacent
     bool gguf_untied = false;       // there, a tied head is a copy of the token table
     bool gguf_windows = false;      // there, attention may have a window
+    bool gguf_output_bias = true;   // there, attention's output may have a bias
     // The family's own keys there. Throws BadInput for variants that llama.cpp does not compute.
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
     void (*read_gguf_keys)(const formats::GgufFile&, Architecture&) = nullptr;
@@ -55,17 +59,24 @@ struct Family {
     std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight, or .lora_A.weight
     bool stored_transposed(const ParameterSpec& p) const;  // whether files hold it (in, out)
     bool has_flag(const std::string& flag) const;          // of `flags` above
-    bool ignores(const std::string& tensor_name) const;
     std::vector<ParameterSpec> zero_biases(const Architecture& a) const;  // in files, but not in the model
 };
 
 // Throws Error, listing the known names, for an unknown one.
 const Family& family(const std::string& name);
 std::vector<std::string> family_names();
+const std::vector<Family>& families();
 
 // The whole config.json. end_of_text < 0: the tokenizer has no such token.
 nlohmann::json config_json(const Architecture& architecture, std::int64_t end_of_text = -1);
 // Throws BadInput for an unknown kind of model and for missing or senseless values; `what` is the file's name.
 Architecture read_config(const nlohmann::json& json, const std::string& what);
+
+// The keys of a GGUF file. Throws BadInput for variants that llama.cpp does not compute.
+void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a);
+// Biases and a tied head follow from the tensors. Throws BadInput, naming the file and the key, for an unknown
+// architecture and for missing or senseless values.
+Architecture read_gguf_architecture(const formats::GgufFile& file);
+std::string gguf_name(const ParameterSpec& p);  // blk.0.attn_qkv.weight, llama.cpp's for all families
 
 }  // namespace inkling::models

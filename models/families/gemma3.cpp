@@ -29,23 +29,6 @@ Architecture defaults(bool bias) {
     return a;
 }
 
-json to_json(const Architecture& a) {
-    json j = rotary_sizes_json(a), types = json::array();
-    for (std::size_t i = 0; i < a.n_layer; ++i) types.push_back(a.is_local(i) ? kLocal : kGlobal);
-    const json local = {{"rope_type", "default"}, {"rope_theta", a.local_rope_theta}};
-    j["rope_parameters"] = {{kGlobal, j["rope_parameters"]}, {kLocal, local}};
-    j.update({{"architectures", {"Gemma3ForCausalLM"}},
-              {"attention_bias", a.qkv_bias},
-              {"head_dim", a.head_size()},
-              {"hidden_activation", "gelu_pytorch_tanh"},
-              {"layer_types", types},
-              {"query_pre_attn_scalar", a.score_size()},
-              {"rope_local_base_freq", a.local_rope_theta},
-              {"sliding_window", a.window > 0 ? a.window : a.block_size},
-              {"sliding_window_pattern", a.global_every}});
-    return j;
-}
-
 // The distance of global layers by a list of which are local: the usual one where it fits.
 std::optional<std::size_t> global_every(const std::vector<bool>& local, std::size_t usual) {
     const auto first = static_cast<std::size_t>(std::find(local.begin(), local.end(), false) - local.begin());
@@ -77,25 +60,40 @@ std::size_t global_every(const ConfigReader& in, const Architecture& a) {
     return *every;
 }
 
-Architecture from_json(const ConfigReader& in) {
-    in.require_activation("hidden_activation", Activation::gelu_tanh);
-    in.require_flag("use_bidirectional_attention", false);
-    for (const char* const cap : {"attn_logit_softcapping", "final_logit_softcapping"})
-        in.require(!in.has(cap), "{} {} is not supported: models without a cap are", cap, in.shown(cap));
-    Architecture a = defaults(in.flag("attention_bias", false));
-    a.vocab_size = 262208;
-    in.read_rotary_sizes(a, {.context = 131072, .head_dim = 256, .kv_heads = 4, .heads = 8});
+void read_layers(const ConfigReader& in, Architecture& a) {
     const ConfigReader angles = in.object("rope_parameters"), local = angles.object(kLocal);
-    if (angles.has(kGlobal))
-        angles.require(angles.read_rope(a, "rope_theta", "partial_rotary_factor", 1, kGlobal) == 1,
-                       "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
+    ConfigKeys both(angles);
+    if (angles.has(kGlobal)) map_rope(both, a, "rope_theta", nullptr, kGlobal);
     local.require_text("rope_type", "default");
     a.local_rope_theta = local.positive("rope_theta", in.positive("rope_local_base_freq", kLocalTheta));
-    a.score_width = in.size("query_pre_attn_scalar", 256);
-    if (a.score_width == a.head_size()) a.score_width = 0;
     a.window = in.names("sliding_window") && !in.has("sliding_window") ? a.block_size : in.size("sliding_window", 4096);
     a.global_every = global_every(in, a);
-    return a;
+}
+
+void write_layers(ConfigKeys& keys, const Architecture& a) {
+    json types = json::array();
+    for (std::size_t i = 0; i < a.n_layer; ++i) types.push_back(a.is_local(i) ? kLocal : kGlobal);
+    const json local = {{"rope_type", "default"}, {"rope_theta", a.local_rope_theta}};
+    keys.write("layer_types", types);
+    keys.write("rope_local_base_freq", a.local_rope_theta);
+    keys.write("rope_parameters", json{{kGlobal, keys.out["rope_parameters"]}, {kLocal, local}});
+    keys.write("sliding_window", a.window > 0 ? a.window : a.block_size);
+    keys.write("sliding_window_pattern", a.global_every);
+}
+
+void map_config(ConfigKeys& keys, Architecture& a) {
+    keys.require_activation("hidden_activation", Activation::gelu_tanh);
+    keys.write("hidden_activation", "gelu_pytorch_tanh");
+    keys.require_flag("use_bidirectional_attention", false);
+    for (const char* const cap : {"attn_logit_softcapping", "final_logit_softcapping"})
+        keys.require(!keys.has(cap), "{} {} is not supported: models without a cap are", cap, keys.shown(cap));
+    map_rotary_sizes(keys, a, {.context = 131072, .kv_heads = 4, .heads = 8});
+    map_head_dim(keys, a, 256);
+    std::size_t score_width = a.score_size();
+    keys.map("query_pre_attn_scalar", score_width, 256);
+    a.score_width = score_width == a.head_size() ? 0 : score_width;
+    if (keys.reads) a.vocab_size = 262208;  // where it is missing
+    keys.reads ? read_layers(keys, a) : write_layers(keys, a);
 }
 
 // llama.cpp knows the largest model by its layers, and takes another scale of scores for it.
@@ -107,9 +105,6 @@ void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
                     "gguf: llama.cpp's gemma3 divides scores by the root of {}, not of {}: export a folder with "
                     "--format hf",
                     gguf_score_width(a), width);
-    check<BadInput>(!a.attention_bias,
-                    "gguf: llama.cpp's gemma3 has no bias behind attention: train with --no-bias, or export a folder "
-                    "with --format hf");
     if (a.global_every == 1) return;
     const auto size = [&](const char* key, std::size_t n) { out.set_u32(key, static_cast<std::uint32_t>(n)); };
     size("gemma3.attention.sliding_window", a.window > 0 ? a.window : a.block_size);
@@ -143,9 +138,9 @@ void read_gguf_keys(const formats::GgufFile& in, Architecture& a) {
 
 Family gemma3_family() {
     using namespace gemma3;
-    Family f = llama_line_family("gemma3");
+    Family f = llama_line_family("gemma3", "Gemma3ForCausalLM");
     f.model_types = {"gemma3_text", "gemma3"};
-    f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;
+    f.defaults = defaults, f.map_config = map_config;
     for (auto& [name, in_files] : f.names)
         if (name == ParameterName::mlp_norm) in_files = "pre_feedforward_layernorm";
     f.names.emplace_back(ParameterName::attention_output_norm, "post_attention_layernorm");
@@ -153,7 +148,7 @@ Family gemma3_family() {
     f.other_prefixes = {"language_model.model.", "model.language_model."};
     f.ignored = {"vision_tower.", "multi_modal_projector."};
     f.set_gguf_keys = set_gguf_keys, f.read_gguf_keys = read_gguf_keys;
-    f.gguf_windows = true;
+    f.gguf_windows = true, f.gguf_output_bias = false;
     return f;
 }
 

@@ -1,5 +1,4 @@
-#include "models/families/gguf_metadata.h"
-
+// family.h: the keys of GGUF files and llama.cpp's names of tensors, which all families share.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,7 +7,10 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
-#include "models/families/config_reader.h"
+#include "formats/gguf/gguf_file.h"
+#include "formats/gguf/gguf_writer.h"
+#include "models/families/config_keys.h"
+#include "models/families/family.h"
 #include "models/rotary_positions.h"
 
 namespace inkling::models {
@@ -24,7 +26,7 @@ class GgufKeys : public ConfigReader {
 
     // One number, or a list that repeats it for each layer.
     std::size_t size_of_layers(const char* key, std::size_t layers, std::size_t otherwise = 0) const {
-        if (!file_.is_list(prefix_ + key)) return otherwise ? size(key, otherwise) : size(key);
+        if (!file_.is_list(prefix_ + key)) return size(key, otherwise);
         const std::vector<double> all = file_.numbers(prefix_ + key, layers);
         for (const double one : all)
             require(one == all[0] && one >= 1 && one <= 1u << 30 && one == std::floor(one),
@@ -36,7 +38,6 @@ class GgufKeys : public ConfigReader {
         const double value = number(key, only);
         require(value == only, "{} {} is not supported: {} is", key, value, only);
     }
-    bool holds(const char* tensor) const { return file_.contains(tensor); }
 
   private:
     const formats::GgufFile& file_;
@@ -94,8 +95,7 @@ const Family& gguf_family(const formats::GgufFile& file) {
     check<BadInput>(type == "model", "{}: general.type is '{}': a file of a whole model is required", file.name(),
                     shown_name(type));
     std::vector<std::string> known;
-    for (const std::string& one : family_names()) {
-        const Family& f = family(one);
+    for (const Family& f : families()) {
         if (f.gguf_name.empty()) continue;
         if (f.gguf_name == name) return f;
         known.push_back(f.gguf_name);
@@ -159,6 +159,14 @@ void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {
     }
     check<BadInput>(a.rope.scaling != RopeScaling::llama3 || f.gguf_interleaved,
                     "gguf: llama.cpp's {} has no rope_type llama3: export a folder with --format hf", f.gguf_name);
+    check<BadInput>(f.gguf_output_bias || !a.attention_bias,
+                    "gguf: llama.cpp's {} has no bias behind attention: train with --no-bias, or export a folder with "
+                    "--format hf",
+                    f.gguf_name);
+    // It looks gelu up in a table that is coarser than the difference of gelu_tanh and gelu_erf.
+    const bool gelu = a.activation == Activation::gelu_tanh || a.activation == Activation::gelu_erf;
+    check<BadInput>(gelu || a.gated, "gguf: llama.cpp's {} has gelu alone, not {}: export a folder with --format hf",
+                    f.gguf_name, activation_name(a.activation));
     if (f.set_gguf_keys) f.set_gguf_keys(out, a);
 }
 
@@ -171,15 +179,12 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
     a.block_size = in.size("context_length");
     a.n_embd = in.size("embedding_length");
     a.n_head = in.size_of_layers("attention.head_count", a.n_layer);
-    const std::size_t inner = in.size_of_layers("feed_forward_length", a.n_layer),
-                      kv_heads = in.size_of_layers("attention.head_count_kv", a.n_layer, a.n_head),
-                      usual = std::max<std::size_t>(1, a.n_embd / a.n_head),
-                      head_dim = in.size("attention.key_length", usual);
-    a.gated ? void(a.n_inner = inner) : a.set_inner(inner);
-    a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
-    a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
-    in.require(in.size("attention.value_length", head_dim) == head_dim,
-               "attention.value_length must be attention.key_length, {}", head_dim);
+    a.set_inner(in.size_of_layers("feed_forward_length", a.n_layer));
+    a.set_kv_heads(in.size_of_layers("attention.head_count_kv", a.n_layer, a.n_head));
+    const std::size_t width = in.size("attention.key_length", std::max<std::size_t>(1, a.n_embd / a.n_head));
+    a.set_head_size(width);
+    in.require(in.size("attention.value_length", width) == width,
+               "attention.value_length must be attention.key_length, {}", width);
     in.require_flag("attention.causal", true);
     for (const char* const key : {"expert_count", "expert_used_count", "nextn_predict_layers"})
         in.require_number(key, 0);
@@ -187,26 +192,20 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
     a.window = window < a.block_size || a.local_rope_theta > 0 ? std::min<std::size_t>(window, 1u << 30) : 0;
     a.norm_epsilon =
         in.positive(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0);
-    a.tied_head = !in.holds("output.weight");
+    a.tied_head = !file.contains("output.weight");
     if (!f.always_biased) {
-        a.qkv_bias = in.holds("blk.0.attn_q.bias");
-        a.attention_bias = in.holds("blk.0.attn_output.bias");
-        a.mlp_bias = in.holds("blk.0.ffn_down.bias");
+        a.qkv_bias = file.contains("blk.0.attn_q.bias");
+        a.attention_bias = file.contains("blk.0.attn_output.bias");
+        a.mlp_bias = file.contains("blk.0.ffn_down.bias");
     }
     const auto& table = file.tensor("token_embd.weight");
     check<BadInput>(table.shape.size() == 2 && table.shape[0] <= 1u << 30, "{}: token_embd.weight must be a matrix",
                     file.name());
     a.vocab_size = table.shape[0];
-    try {
-        a.validate();
-        if (a.positions == Positions::rotary) read_rotary(file, in, a);
-        if (f.read_gguf_keys) f.read_gguf_keys(file, a);
-        a.validate();
-    } catch (const BadInput&) {
-        throw;
-    } catch (const Error& e) {
-        throw BadInput(fmt::format("{}: {}", file.name(), e.what()));
-    }
+    validate_read(a, file.name());
+    if (a.positions == Positions::rotary) read_rotary(file, in, a);
+    if (f.read_gguf_keys) f.read_gguf_keys(file, a);
+    validate_read(a, file.name());
     return a;
 }
 

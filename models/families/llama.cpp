@@ -6,29 +6,23 @@
 namespace inkling::models {
 
 Family llama_family() {
-    Family f = llama_line_family("llama");
+    Family f = llama_line_family("llama", "LlamaForCausalLM");
     f.model_types.push_back("mistral");
     f.defaults = [](bool bias) {
         Architecture a = llama_line_defaults("llama");
         a.qkv_bias = a.attention_bias = a.mlp_bias = bias;
         return a;
     };
-    f.to_json = [](const Architecture& a) {
-        nlohmann::json j = llama_line_json(a, "LlamaForCausalLM");
-        j.update({{"attention_bias", a.qkv_bias}, {"mlp_bias", a.mlp_bias}});
-        if (a.window > 0)
-            j.update(
-                {{"architectures", {"MistralForCausalLM"}}, {"model_type", "mistral"}, {"sliding_window", a.window}});
-        return j;
-    };
-    f.from_json = [](const ConfigReader& in) {
-        Architecture a = family("llama").defaults(in.flag("attention_bias", false));
-        a.mlp_bias = in.flag("mlp_bias", false);
-        const bool mistral = in.text("model_type", "llama") == "mistral";
-        read_llama_line(in, a,
-                        mistral ? SizeDefaults{.context = 131072, .kv_heads = 8} : SizeDefaults{.context = 2048});
-        if (mistral) a.window = sliding_window(in, a);
-        return a;
+    f.map_config = [](ConfigKeys& keys, Architecture& a) {
+        const bool mistral = keys.reads ? keys.text("model_type", "llama") == "mistral" : a.window > 0;
+        map_llama_line(keys, a,
+                       mistral ? SizeDefaults{.context = 131072, .kv_heads = 8} : SizeDefaults{.context = 2048});
+        keys.map("mlp_bias", a.mlp_bias, false);
+        if (!mistral) return;
+        if (keys.reads) a.window = sliding_window(keys, a);
+        keys.write("architectures", nlohmann::json::array({"MistralForCausalLM"}));
+        keys.write("model_type", "mistral");
+        keys.write("sliding_window", a.window);
     };
     f.gguf_interleaved = true;
     return f;

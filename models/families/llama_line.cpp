@@ -2,8 +2,6 @@
 
 namespace inkling::models {
 
-using nlohmann::json;
-
 Architecture llama_line_defaults(const char* family) {
     Architecture a;
     a.family = family;
@@ -18,15 +16,11 @@ Architecture llama_line_defaults(const char* family) {
     return a;
 }
 
-json llama_line_json(const Architecture& a, const char* transformers_class) {
-    json j = rotary_sizes_json(a);
-    j.update({{"architectures", {transformers_class}}, {"head_dim", a.head_size()}, {"hidden_act", "silu"}});
-    return j;
-}
-
-void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults) {
-    in.require_activation("hidden_act", Activation::silu);
-    in.read_rotary_sizes(a, defaults);
+void map_llama_line(ConfigKeys& keys, Architecture& a, const SizeDefaults& defaults, std::size_t head_dim) {
+    keys.require_activation("hidden_act", Activation::silu);
+    keys.write("hidden_act", "silu");
+    map_rotary_sizes(keys, a, defaults);
+    map_head_dim(keys, a, head_dim);
 }
 
 std::size_t sliding_window(const ConfigReader& in, const Architecture& a) {
@@ -35,29 +29,26 @@ std::size_t sliding_window(const ConfigReader& in, const Architecture& a) {
     return window < a.block_size ? window : 0;
 }
 
-json qwen_json(const Architecture& a, const char* transformers_class) {
-    json j = llama_line_json(a, transformers_class);
-    j["use_sliding_window"] = false;
-    return j;
+void map_qwen(ConfigKeys& keys, Architecture& a, std::size_t head_dim) {
+    map_llama_line(keys, a, {.context = 32768, .kv_heads = 32}, head_dim);
+    keys.write("use_sliding_window", false);
+    if (!keys.flag("use_sliding_window", false)) return;
+    bool slides = !keys.has("layer_types") && keys.number("max_window_layers", 28) < static_cast<double>(a.n_layer);
+    for (const std::string& type : keys.texts("layer_types")) slides = slides || type != "full_attention";
+    const std::size_t window = slides ? sliding_window(keys, a) : 0;
+    keys.require(window == 0,
+                 "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
+                 window, a.block_size, window);
 }
 
-void read_qwen(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults) {
-    read_llama_line(in, a, defaults);
-    if (!in.flag("use_sliding_window", false)) return;
-    bool slides = !in.has("layer_types") && in.number("max_window_layers", 28) < static_cast<double>(a.n_layer);
-    for (const std::string& type : in.texts("layer_types")) slides = slides || type != "full_attention";
-    const std::size_t window = slides ? sliding_window(in, a) : 0;
-    in.require(window == 0,
-               "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
-               window, a.block_size, window);
-}
-
-Family llama_line_family(const char* name) {
+Family llama_line_family(const char* name, const char* transformers_class) {
     using enum ParameterName;
     return {.name = name,
             .model_types = {name},
             .flags = {"n-kv-head", "n-inner", "head-dim", "rope-theta"},
             .biased = false,
+            .transformers_class = transformers_class,
+            .bias_key = "attention_bias",
             .layer_prefix = "model.layers.",
             .names = {{token_table, "model.embed_tokens"},
                       {attention_norm, "input_layernorm"},

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/names.h"
-#include "models/families/config_reader.h"
+#include "models/families/config_keys.h"
 #include "models/families/family.h"
 
 namespace inkling::models {
@@ -20,15 +20,11 @@ Family gpt_neox_family();
 Family gemma3_family();
 Family inkling_family();
 
-namespace {
-
 const std::vector<Family>& families() {
     static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(),  qwen2_family(),
                                             qwen3_family(), gpt_neox_family(), gemma3_family(), inkling_family()};
     return all;
 }
-
-}  // namespace
 
 std::vector<std::string> family_names() {
     std::vector<std::string> names;
@@ -64,26 +60,18 @@ bool Family::stored_transposed(const ParameterSpec& p) const {
     return linear_in_out && p.kind.role == nn::Role::matrix;
 }
 
-bool Family::ignores(const std::string& tensor_name) const {
-    return std::any_of(ignored.begin(), ignored.end(),
-                       [&](const auto& part) { return tensor_name.find(part) != std::string::npos; });
-}
-
 bool Family::has_flag(const std::string& flag) const { return std::count(flags.begin(), flags.end(), flag) > 0; }
 
 std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
     if (!always_biased && !always_qkv_biased) return {};
-    Architecture full = a;
+    Architecture full = a, one = a;
     full.qkv_bias = true;
     if (always_biased) full.norm_bias = full.attention_bias = full.mlp_bias = true;
+    one.n_layer = 1;  // layers are alike
     std::vector<ParameterSpec> missing = parameters(full);
-    const std::vector<ParameterSpec> there = parameters(a);
-    std::size_t next = 0;  // both lists are in the same order
-    std::erase_if(missing, [&](const ParameterSpec& p) {
-        const bool same = next < there.size() && there[next].name == p.name && there[next].slot == p.slot &&
-                          there[next].layer == p.layer;
-        next += same;
-        return same;
+    std::erase_if(missing, [there = parameters(one)](const ParameterSpec& p) {
+        return std::any_of(there.begin(), there.end(),
+                           [&](const ParameterSpec& q) { return q.name == p.name && q.slot == p.slot; });
     });
     return missing;
 }
@@ -91,20 +79,24 @@ std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
 json config_json(const Architecture& a, std::int64_t end_of_text) {
     const Family& f = family(a.family);
     const json end = end_of_text < 0 ? json(nullptr) : json(end_of_text);
-    json all = f.to_json(a);
-    if (!all.contains("model_type")) all["model_type"] = f.model_types[0];
-    all.update({{"bos_token_id", !a.has_bos          ? json(nullptr)
-                                 : a.begin_token < 0 ? end
-                                                     : json(a.begin_token)},
-                {"eos_token_id", a.end_tokens.empty()       ? end
-                                 : a.end_tokens.size() == 1 ? json(a.end_tokens[0])
-                                                            : json(a.end_tokens)},
-                {"initializer_range", 0.02},
-                {"tie_word_embeddings", a.tied_head},
-                {"torch_dtype", "float32"},
-                {"use_cache", true},
-                {"vocab_size", a.vocab_size}});
-    return all;
+    ConfigKeys map;
+    map.out = {{"architectures", json::array({f.transformers_class})},
+               {"bos_token_id", !a.has_bos          ? json(nullptr)
+                                : a.begin_token < 0 ? end
+                                                    : json(a.begin_token)},
+               {"eos_token_id", a.end_tokens.empty()       ? end
+                                : a.end_tokens.size() == 1 ? json(a.end_tokens[0])
+                                                           : json(a.end_tokens)},
+               {"initializer_range", 0.02},
+               {"model_type", f.model_types[0]},
+               {"tie_word_embeddings", a.tied_head},
+               {"torch_dtype", "float32"},
+               {"use_cache", true},
+               {"vocab_size", a.vocab_size}};
+    if (!f.bias_key.empty()) map.out[f.bias_key] = a.qkv_bias;
+    Architecture copy = a;
+    f.map_config(map, copy);
+    return map.out;
 }
 
 Architecture read_config(const json& j, const std::string& what) {
@@ -121,16 +113,23 @@ Architecture read_config(const json& j, const std::string& what) {
     whole.require(found, "model_type '{}' is not supported: {} are", whole.shown("model_type"), fmt::join(known, ", "));
     whole.require(!whole.has("quantization_config"),
                   "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
-    Architecture a = found->from_json(in);
+    const std::string& bias = found->bias_key;
+    Architecture a = found->defaults(bias.empty() ? found->biased : in.flag(bias.c_str(), found->biased));
+    ConfigKeys map(in);
+    found->map_config(map, a);
     a.tied_head = in.flag("tie_word_embeddings", a.tied_head);
     if (!nested || in.has("vocab_size")) a.vocab_size = in.size("vocab_size");
     a.has_bos = in.has("bos_token_id") || !in.has("eos_token_id");
+    validate_read(a, what);
+    return a;
+}
+
+void validate_read(const Architecture& a, const std::string& file) {
     try {
         a.validate();
     } catch (const Error& e) {
-        throw BadInput(fmt::format("{}: {}", what, e.what()));
+        throw BadInput(fmt::format("{}: {}", file, e.what()));
     }
-    return a;
 }
 
 }  // namespace inkling::models

@@ -1,4 +1,5 @@
-// adapter_folder.h: what an adapter's folder says, by its adapter_config.json.
+#include "models/files/adapter_config.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -7,8 +8,8 @@
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "formats/json.h"
-#include "models/families/config_reader.h"
-#include "models/files/adapter_file.h"
+#include "formats/named.h"
+#include "models/families/config_keys.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "models/files/special_tokens.h"
@@ -63,20 +64,20 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
                "lora_alpha {} is too large: text and losses would not be "
                "finite",
                in.shown("lora_alpha"));
-    options.base = in.file_name("base_model_name_or_path");
+    if (const json* const base = in.find("base_model_name_or_path"))
+        options.base = formats::file_name(*base).value_or("");
     return options;
 }
 
 fs::path base_of_adapter(const fs::path& folder) {
-    const json j = read_json(folder / kAdapterConfig);
-    const std::string what = (folder / kAdapterConfig).string();
-    const std::string base = ConfigReader(j, what).file_name("base_model_name_or_path");
+    if (!is_adapter(folder)) return folder;
+    const std::string base = read_adapter_config(folder).base;
     for (const fs::path& path : {fs::path(base), folder / base})
         if (!base.empty() && (formats::is_there(path / "config.json") || formats::is_gguf(path))) return path;
     throw BadInput(
         fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
                     "the adapter's with --adapter{}",
-                    what, shown_name(base), how_to_get(base)));
+                    (folder / kAdapterConfig).string(), shown_name(base), how_to_get(base)));
 }
 
 std::vector<fs::path> model_parts(const fs::path& path) {
@@ -92,6 +93,47 @@ std::vector<fs::path> model_parts(const fs::path& path) {
     for (const std::string& other : formats::names_in(folder))
         if (other != name && other.starts_with(name.substr(0, first + 1))) parts.push_back(folder / other);
     return parts;
+}
+
+AdapterPatterns::AdapterPatterns(const std::filesystem::path& config, const AdapterOptions& options)
+    : options_(options) {
+    // in the file's order, which decides
+    const auto all = formats::ordered_json_or_null(formats::read_file(config, formats::FileKind::json));
+    const auto patterns = [&](const char* key, const std::string& required, bool (*is_good)(double)) {
+        std::vector<Pattern> found;
+        const auto object = all.is_object() ? all.find(key) : all.end();
+        if (object == all.end() || object->is_null()) return found;
+        check<BadInput>(object->is_object(), "{}: {} must be an object, got {}", config.string(), key,
+                        formats::quote(nlohmann::json(*object)));
+        for (const auto& pattern : object->items()) {
+            const nlohmann::json value(pattern.value());
+            const double number = value.is_number() ? value.get<double>() : NAN;
+            formats::named(fmt::format("{}: {}: {}", config.string(), key, shown_name(pattern.key())), [&] {
+                found.emplace_back(data::Regex("^(.*\\.)?(" + pattern.key() + ")$", data::Regex::Steps::counted),
+                                   number);
+                check<BadInput>(is_good(number), "{} is required, got {}", required, formats::quote(value));
+            });
+        }
+        return found;
+    };
+    ranks_ = patterns("rank_pattern", "a whole number of at least 1",
+                      [](double rank) { return rank >= 1 && rank <= 1 << 30 && rank == std::floor(rank); });
+    alphas_ = patterns("alpha_pattern", fmt::format("a number below {:.0e}", kLargestProduct),
+                       [](double alpha) { return std::abs(alpha) < kLargestProduct; });
+}
+
+LayerSize AdapterPatterns::of(const std::string& layer) const {
+    constexpr std::uint64_t kSteps = 100'000;
+    const auto first = [&](const std::vector<Pattern>& patterns, double otherwise) {
+        for (const auto& [regex, value] : patterns) {
+            data::Regex::Scan scan(regex);
+            scan.allow(kSteps);
+            if (scan.find(layer, 0)) return value;
+        }
+        return otherwise;
+    };
+    return {static_cast<std::size_t>(first(ranks_, static_cast<double>(options_.rank))),
+            first(alphas_, options_.alpha)};
 }
 
 }  // namespace inkling::models

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,7 +13,7 @@
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/families/family.h"
-#include "models/files/adapter_file.h"
+#include "models/files/adapter_config.h"
 #include "models/files/folder.h"
 #include "models/files/stored_weights.h"
 
@@ -25,9 +26,54 @@ namespace {
 
 constexpr const char* kAdapterWeights = "adapter_model.safetensors";
 
+// Its tensors, under the names of PEFT's save_pretrained. A state dict saved directly also has the adapter's name in
+// each: lora_A.default.weight.
+class AdapterFile {
+  public:
+    // Throws BadInput for a file without tensors, and for several adapters in one.
+    explicit AdapterFile(const fs::path& file);
+
+    bool contains(const std::string& name) const { return names.contains(name); }
+    const formats::TensorInfo& info(const std::string& name) const { return file_.info(names.at(name)); }
+    Array<float> read(const std::string& name, const Shape& shape) const {  // BadInput: values that are not finite
+        Array<float> values(shape);
+        const std::uint64_t not_finite = file_.read(names.at(name), values.data(), values.size());
+        check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", path, name);
+        return values;
+    }
+
+    const std::string path;
+    std::map<std::string, std::string> names;  // to those in the file
+
+  private:
+    formats::SafetensorsFile file_;
+};
+
+AdapterFile::AdapterFile(const fs::path& file) : path(file.string()) {
+    formats::refuse_other_form(file, {"adapter_model.bin"},
+                               "import torch, safetensors.torch as s; s.save_file(torch.load('{0}/adapter_model.bin', "
+                               "weights_only=True), '{0}/adapter_model.safetensors')");
+    file_ = formats::SafetensorsFile::open(file);
+    std::set<std::string> adapters;
+    for (const auto& [stored, info] : file_.tensors()) {
+        std::string name = stored;
+        for (const std::string matrix : {".lora_A", ".lora_B", ".lora_embedding_A", ".lora_embedding_B"}) {
+            const std::size_t at = stored.find(matrix + ".");
+            if (at == std::string::npos) continue;
+            const std::size_t end = at + matrix.size(), tail = stored.ends_with(".weight") ? 7 : 0;
+            name = stored.substr(0, end) + stored.substr(stored.size() - tail);
+            adapters.insert(stored.substr(end, stored.size() - tail - end));
+        }
+        names.emplace(name, stored);
+    }
+    check<BadInput>(adapters.size() <= 1 && names.size() == file_.tensors().size(),
+                    "{}: holds several adapters: save one of them", path);
+    check<BadInput>(!names.empty(), "{}: holds no tensors", path);
+}
+
 constexpr const char* kPrefix = "base_model.model.";
 
-bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
+bool rows_by_head(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
     return family(a.family).qkv_by_head && p.name == ParameterName::query_key_value && p.slot != Slot::lora_a;
 }
 
@@ -79,9 +125,9 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
         }
         if (const std::string base = base_name(a, p, file); !base.empty()) compare(base, p.shape);
     }
-    for (const auto& [name, stored] : file.names())
+    for (const auto& [name, stored] : file.names)
         if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(stored));
-    return shortened_list(std::move(problems));
+    return shorten_list(std::move(problems));
 }
 
 // Whether the file's values of a weight equal the model's, up to rounding of both.
@@ -119,19 +165,16 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     a.tied_head = false;
     const AdapterPatterns patterns(folder / kAdapterConfig, options);
     const std::string problems = adapter_misfits(a, file, patterns);
-    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
+    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path, problems);
     check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
-                    file.path());
+                    file.path);
     model.adapt(options, nullptr, std::nullopt);
     for (const ParameterSpec& p : parameters(a)) {
-        const std::string base = base_name(a, p, file);
-        if (base.empty()) continue;
-        const Weight<float>& own = p.name == ParameterName::head ? model.head().weight : model.at(p);
-        check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
-                        "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
-    }
-    for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
+        const Weight<float> own = p.name == ParameterName::head ? model.head().weight : model.at(p);
+        const std::string base = base_name(a, p, file);
+        check<BadInput>(base.empty() || is_same(own, file.read(base, p.shape), file.info(base).dtype),
+                        "{}: {} differs from the model's own: this is the adapter of another model", file.path, base);
         const LayerSize size = patterns.of(family(a.family).layer_of(p));
         const auto [first, second] = stored_adapter(a, p, size.rank);
         if (!file.contains(first.name)) continue;
@@ -146,7 +189,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         check<BadInput>(bound < kLargestProduct,
                         "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
                         "not be finite",
-                        file.path(), first.name, bound);
+                        file.path, first.name, bound);
         Weights<float>& w = model.weights_of(p);
         if (table) {  // merged: it is looked up, not multiplied with
             Array<float> rows = low.transposed(0, 1).clone(), sum = w.weight.values().clone();
@@ -158,7 +201,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         }
         if (size.alpha != options.alpha) w.lora_alpha = size.alpha;
         w.lora_a = Tensor<float>(low, true);
-        w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped<float>(b, 1, a.n_head, 3) : b, true);
+        w.lora_b = Tensor<float>(rows_by_head(a, p) ? swap_rows<float>(b, 1, a.n_head, 3) : b, true);
     }
 }
 
@@ -200,8 +243,8 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
         out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]},
                         [&, p]() -> ConstArray<float> {
                             const ConstArray<float>& x = model.at(p).value();
-                            if (!swaps_rows(a, p)) return x;
-                            return rows_swapped(x, 1, 3, a.n_head);
+                            if (!rows_by_head(a, p)) return x;
+                            return swap_rows(x, 1, 3, a.n_head);
                         });
     }
     out.write(folder / kAdapterWeights, hash);

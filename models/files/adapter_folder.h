@@ -20,7 +20,7 @@ bool is_adapter(const std::filesystem::path& folder);  // and not a model's fold
 AdapterOptions read_adapter_config(const std::filesystem::path& folder);
 
 // The base model's folder by adapter_config.json, relative to the current folder or else to the adapter's. Throws
-// BadInput if it does not exist.
+// BadInput if it does not exist. A path that is no adapter's is returned as it is.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
 
 // What load_model(path) reads: the folder or the files of the model; of an adapter, also those of its base model.

@@ -17,7 +17,7 @@ std::int32_t id_of(const data::BpeSpec& spec, const std::string& mark) {
 }
 
 // A table (V, C) with `rows` rows. Those from `used` on are the mean of those before.
-Tensor<float> grown(const Weight<float>& table, std::size_t used, std::size_t rows) {
+Tensor<float> grow(const Weight<float>& table, std::size_t used, std::size_t rows) {
     const ConstArray<float> old = table.values();
     const std::size_t C = old.dim(1);
     Array<float> values({rows, C});
@@ -62,7 +62,7 @@ void add_chat_tokens(LoadedModel& loaded) {
     config.vocab_size = std::max(config.vocab_size, size);
     for (const ParameterName name : {ParameterName::token_table, ParameterName::head}) {
         Weight<float>& table = loaded.model->outer[name].weight;
-        if (table.defined()) table = grown(table, used, config.vocab_size);
+        if (table.defined()) table = grow(table, used, config.vocab_size);
     }
 }
 

@@ -14,7 +14,6 @@
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
-#include "models/families/gguf_metadata.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/special_tokens.h"
@@ -67,8 +66,7 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
                      (formats::is_there(path / "best") || formats::is_there(path / "latest"));
     const fs::path folder = run ? find_model(path) : path;
-    const bool bare = is_adapter(folder) && !formats::is_there(folder / "tokenizer.json");
-    const fs::path from = bare ? base_of_adapter(folder) : folder;
+    const fs::path from = formats::is_there(folder / "tokenizer.json") ? folder : base_of_adapter(folder);
     if (formats::is_gguf(from)) return open_tokenizer(from);
     auto tokenizer = data::load_tokenizer(from);
     if (formats::is_folder(from)) {
@@ -84,8 +82,8 @@ static Architecture read_gguf_config(const formats::GgufFile& file) {
     return config;
 }
 
-Architecture load_config(const fs::path& folder) {
-    if (is_adapter(folder)) return load_config(base_of_adapter(folder));
+Architecture load_config(const fs::path& model) {
+    const fs::path folder = base_of_adapter(model);
     if (formats::is_gguf(folder)) return read_gguf_config(formats::GgufFile::open(folder));
     const fs::path path = folder / "config.json";
     const json j = read_json(path);
@@ -95,17 +93,13 @@ Architecture load_config(const fs::path& folder) {
 }
 
 WeightType usual_weights(const fs::path& model) {
-    const fs::path folder = find_model(model), file = is_adapter(folder) ? base_of_adapter(folder) : folder;
+    const fs::path file = base_of_adapter(find_model(model));
     const bool quantized = formats::is_gguf(file) && WeightFiles::open(file).quantized();
     return quantized ? WeightType::q8_0 : WeightType::fp32;
 }
 
-LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, WeightStorage storage) {
-    if (is_adapter(folder)) {
-        LoadedModel loaded = load_model(base_of_adapter(folder), dropout, storage);
-        load_adapter(folder, *loaded.model);
-        return loaded;
-    }
+LoadedModel load_model(const fs::path& path, std::optional<double> dropout, WeightStorage storage) {
+    const fs::path folder = base_of_adapter(path);
     const bool gguf = formats::is_gguf(folder);  // one file, whose header is parsed once
     Architecture config = gguf ? Architecture() : load_config(folder);
     const WeightFiles file = WeightFiles::open(folder);
@@ -124,13 +118,14 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, We
     load_weights(*loaded.model, file, storage);
     loaded.tokenizer = reading.get();
     if (!file.gguf()) {
-        take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
+        loaded.tokenizer->named = read_named_tokens(folder, *loaded.tokenizer, &loaded.model->config);
         loaded.tokenizer->chat = data::read_chat_source(folder);
     }
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", loaded.tokenizer->origin,
                     loaded.tokenizer->vocab_size(), config.vocab_size);
     loaded.model->eval();
+    if (is_adapter(path)) load_adapter(path, *loaded.model);
     return loaded;
 }
 
@@ -165,19 +160,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
           {{"bos_token_id", config["bos_token_id"]}, {"eos_token_id", config["eos_token_id"]}, {"do_sample", true}});
     save_tokenizer(folder, model.config, tokenizer);
 
-    const Family& names = family(model.config.family);
-    formats::SafetensorsWriter out;
-    out.set_metadata("format", "pt");
-    for (const ParameterSpec& p : parameters(model.config))
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p]() -> ConstArray<float> {
-            const ConstArray<float> values = model.at(p).values();
-            if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
-            if (!names.qkv_by_head || p.name != ParameterName::query_key_value) return values;
-            return rows_swapped(values, 1, 3, model.config.n_head);
-        });
-    for (const ParameterSpec& p : names.zero_biases(model.config))
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [p] { return Array<float>(p.shape, 0.0f); });
-    out.write(folder / "model.safetensors", hash);
+    save_weights(folder / "model.safetensors", model, type, hash);
 }
 
 }  // namespace inkling::models

@@ -8,7 +8,7 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
-#include "models/files/gguf/gguf_token_kinds.h"
+#include "models/files/gguf/gguf_tokens.h"
 
 namespace inkling::models {
 namespace {
@@ -62,7 +62,7 @@ void take_special_tokens(const fs::path& folder, const json& config_json, Archit
     }
 }
 
-data::NamedTokens read_named_tokens(const fs::path& folder, const data::Tokenizer& tokenizer) {
+data::NamedTokens read_named_tokens(const fs::path& folder, const data::Tokenizer& tokenizer, Architecture* config) {
     const json by_text[] = {read_object(folder / "tokenizer_config.json"),
                             read_object(folder / "special_tokens_map.json")};
     const json by_id[] = {read_object(folder / "config.json"), read_object(folder / "generation_config.json")};
@@ -82,21 +82,13 @@ data::NamedTokens read_named_tokens(const fs::path& folder, const data::Tokenize
             if (!ids.empty()) take(ids[0]);
         }
         if (const json flag = by_text[0].value("add_" + key, json()); flag.is_boolean()) named.added[name] = flag;
+        const bool has_id = by_id[0].contains(key + "_id") || by_id[1].contains(key + "_id");
+        const auto found = named.ids.find(name);
+        if (!config || has_id || found == named.ids.end()) continue;
+        if (found->first == "bos") config->begin_token = found->second, config->has_bos = true;
+        if (found->first == "eos") config->end_tokens = {found->second};
     }
     return named;
-}
-
-void take_named_tokens(const fs::path& folder, data::Tokenizer& tokenizer, Architecture& config) {
-    tokenizer.named = read_named_tokens(folder, tokenizer);
-    const json own = read_object(folder / "config.json"), generation = read_object(folder / "generation_config.json");
-    const auto missing = [&](const char* name) -> std::optional<std::int32_t> {
-        const std::string key = std::string(name) + "_token_id";
-        const auto found = tokenizer.named.ids.find(name);
-        if (own.contains(key) || generation.contains(key) || found == tokenizer.named.ids.end()) return std::nullopt;
-        return found->second;
-    };
-    if (const auto begin = missing("bos")) config.begin_token = *begin, config.has_bos = true;
-    if (const auto end = missing("eos")) config.end_tokens = {*end};
 }
 
 std::map<std::string, std::int32_t> named_tokens(const data::Tokenizer& tokenizer) {

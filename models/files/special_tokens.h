@@ -19,10 +19,10 @@ nlohmann::json read_json(const std::filesystem::path& path);
 // From the folder's config.json, given as read, and its generation_config.json.
 void take_special_tokens(const std::filesystem::path& folder, const nlohmann::json& config_json, Architecture& config);
 
-// "bos", "eos", "unk", "sep", "pad" and "mask" by the folder's files; the text takes precedence over the id.
-data::NamedTokens read_named_tokens(const std::filesystem::path& folder, const data::Tokenizer& tokenizer);
-// Sets the tokenizer's names, and the model's tokens that neither config.json nor generation_config.json names.
-void take_named_tokens(const std::filesystem::path& folder, data::Tokenizer& tokenizer, Architecture& config);
+// "bos", "eos", "unk", "sep", "pad" and "mask" by the folder's files; the text takes precedence over the id. Sets the
+// model's tokens, if one is given, that neither config.json nor generation_config.json names.
+data::NamedTokens read_named_tokens(const std::filesystem::path& folder, const data::Tokenizer& tokenizer,
+                                    Architecture* config = nullptr);
 
 // The ids by name. Without a name in the files, the tokenizer's end of text and unknown token are used. The names of a
 // chat template take precedence.

@@ -34,7 +34,7 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
         for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);
         for (const std::string& name : unmatched.unexpected) problems += fmt::format("; {} is not known", name);
     }
-    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), shortened_list(problems));
+    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), shorten_list(problems));
     for (auto& [name, p] : parameters) {
         if (file.contains(name)) file.read(name, p.value_in_place().data(), p.size());
     }

@@ -6,10 +6,16 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
-#include "models/families/gguf_metadata.h"
 
 namespace inkling::models {
 namespace {
+
+// In a model folder.
+std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec& p) {
+    std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
+    if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
+    return shape;
+}
 
 // The layout of a model's parameters in its files.
 struct Stored {
@@ -22,7 +28,11 @@ struct Stored {
     std::vector<std::uint64_t> shape_of(const ParameterSpec& p) const {
         return gguf() ? std::vector<std::uint64_t>(p.shape.begin(), p.shape.end()) : stored_shape(names, p);
     }
-    bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
+    bool ignores(const std::string& name) const {
+        if (gguf()) return name == "rope_freqs.weight";
+        return std::any_of(names.ignored.begin(), names.ignored.end(),
+                           [&](const auto& part) { return name.find(part) != std::string::npos; });
+    }
     bool interleaved(const ParameterSpec& p) const {
         return gguf() && names.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key);
     }
@@ -89,7 +99,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
         if (!known.contains(info.name) && !stored.ignores(info.name))
             problems += fmt::format("; {} is not known", shown_name(info.name));
     });
-    return shortened_list(std::move(problems));
+    return shorten_list(std::move(problems));
 }
 
 // E: float, or BFloat16 where that is what the file holds.
@@ -105,9 +115,9 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     if (transposed) values = values.transposed(0, 1).clone();
     if (stored.interleaved(p)) {
         const std::size_t d = a.head_size();
-        values = rows_swapped<E>(values, values.dim(0) / d, d / 2, 2);
+        values = swap_rows<E>(values, values.dim(0) / d, d / 2, 2);
     } else if (!stored.gguf() && stored.names.qkv_by_head && p.name == ParameterName::query_key_value) {
-        values = rows_swapped<E>(values, 1, a.n_head, 3);
+        values = swap_rows<E>(values, 1, a.n_head, 3);
     }
     if constexpr (std::is_same_v<E, float>)
         if (stored.gguf() && adds_one(a, p)) values -= 1.0f;  // GGUF holds the gains themselves
@@ -146,13 +156,7 @@ bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storag
 
 }  // namespace
 
-std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec& p) {
-    std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
-    if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
-    return shape;
-}
-
-std::string shortened_list(std::string problems) {
+std::string shorten_list(std::string problems) {
     constexpr std::size_t most = 4000;
     if (problems.size() <= most) return problems;
     return problems.substr(0, problems.rfind("; ", most)) + "; and more";
@@ -192,6 +196,23 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
         return;
     model.config.tied_head = false;
     model.set(head, Tensor<float>(read_values<float>(stored, model.config, head), true), storage);
+}
+
+void save_weights(const std::filesystem::path& path, const Transformer<float>& model, formats::DType type,
+                  formats::Sha256* hash) {
+    const Family& names = family(model.config.family);
+    formats::SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    for (const ParameterSpec& p : parameters(model.config))
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p]() -> ConstArray<float> {
+            const ConstArray<float> values = model.at(p).values();
+            if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
+            if (!names.qkv_by_head || p.name != ParameterName::query_key_value) return values;
+            return swap_rows(values, 1, 3, model.config.n_head);
+        });
+    for (const ParameterSpec& p : names.zero_biases(model.config))
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [p] { return Array<float>(p.shape, 0.0f); });
+    out.write(path, hash);
 }
 
 }  // namespace inkling::models

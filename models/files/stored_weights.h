@@ -14,22 +14,23 @@
 
 namespace inkling::models {
 
-std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec& p);
-
 // The rows of x, (outer, from0, from1) in memory, in the order (outer, from1, from0).
 template <class E>
-Array<E> rows_swapped(const ConstArray<E>& x, std::size_t outer, std::size_t from0, std::size_t from1) {
+Array<E> swap_rows(const ConstArray<E>& x, std::size_t outer, std::size_t from0, std::size_t from1) {
     const std::size_t n = x.size() / (outer * from0 * from1);
     return x.reshaped({outer, from0, from1, n}).transposed(1, 2).clone().reshaped(x.shape());
 }
 
 // The beginning of a list of problems, each "; WHAT": a file may hold many thousands of tensors.
-std::string shortened_list(std::string problems);
+std::string shorten_list(std::string problems);
 
 // Throws BadInput for weights that are missing, left over or of another shape than the architecture's. Allocates no
 // memory by the architecture, which may claim any size.
 void check_weights(const Architecture& a, const WeightFiles& file);
 // Loads every parameter of the model; check_weights comes first. Throws BadInput for values that are not finite.
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage);
+// Writes a model.safetensors, as save_model says.
+void save_weights(const std::filesystem::path& path, const Transformer<float>& model, formats::DType type,
+                  formats::Sha256* hash);
 
 }  // namespace inkling::models

@@ -2,7 +2,7 @@
 // a model is read as its architecture and its tokenizer. See run.sh.
 #include "formats/gguf/gguf_file.h"
 
-#include "models/families/gguf_metadata.h"
+#include "models/families/family.h"
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "tests/fuzz/target.h"
 

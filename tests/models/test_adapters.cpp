@@ -2,7 +2,7 @@
 // or beside weights of any storage; and errors for an adapter's folder.
 #include "models/files/adapter_folder.h"
 
-#include "models/files/adapter_file.h"
+#include "models/files/adapter_config.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"

@@ -50,7 +50,7 @@ struct TokenFolder {
         tokenizer = models::open_tokenizer(scratch.path(""));
         model.vocab_size = 307;
         models::take_special_tokens(scratch.path(""), files.value("config.json", json::object()), model);
-        models::take_named_tokens(scratch.path(""), *tokenizer, model);
+        models::read_named_tokens(scratch.path(""), *tokenizer, &model);
     }
     json gguf_keys() const {
         const Gguf file = gguf_of([&](auto& out) { models::set_gguf_special_tokens(out, *tokenizer, model); });

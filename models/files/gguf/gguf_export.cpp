@@ -4,7 +4,7 @@
 
 #include "engine/base/check.h"
 #include "models/families/as_qwen3.h"
-#include "models/families/gguf_metadata.h"
+#include "models/families/family.h"
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/stored_weights.h"
 #include "models/rotary_positions.h"
@@ -36,7 +36,7 @@ ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter
     if (f.gguf_interleaved && (p.name == ParameterName::query || p.name == ParameterName::key)) {
         // from (i, i + d/2) of each head, which are rotated as a pair, to (2i, 2i + 1)
         const std::size_t d = a.head_size();
-        return rows_swapped(values, values.dim(0) / d, 2, d / 2);
+        return swap_rows(values, values.dim(0) / d, 2, d / 2);
     }
     if (adds_one(a, p)) {
         Array<float> gains = values.clone();

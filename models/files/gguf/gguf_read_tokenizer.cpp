@@ -12,9 +12,8 @@
 #include "formats/ascii.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
-#include "models/files/gguf/gguf_splits.h"
-#include "models/files/gguf/gguf_token_kinds.h"
 #include "models/files/gguf/gguf_tokenizer.h"
+#include "models/files/gguf/gguf_tokens.h"
 
 namespace inkling::models {
 namespace {
@@ -199,7 +198,7 @@ class GgufTokenizerReader {
     }
 
     // Undoes the escapes of set_gguf_tokenizer: doubled backslashes, bytes as \x0a.
-    std::string unescaped(std::string_view text) const {
+    std::string unescape(std::string_view text) const {
         std::string result;
         for (std::size_t i = 0; i < text.size(); ++i) {
             if (text[i] != '\\') {
@@ -230,7 +229,7 @@ class GgufTokenizerReader {
                 continue;
             }
             if (kinds_[id] == kUnused) break;
-            const std::vector<char32_t> points = formats::to_code_points(unescaped(texts_[id]));
+            const std::vector<char32_t> points = formats::to_code_points(unescape(texts_[id]));
             check<BadInput>(points.size() == 1,
                             "tokenizer.ggml.model 'rwkv' is supported for characters alone, and token {} is '{}'", id,
                             shown_name(texts_[id]));

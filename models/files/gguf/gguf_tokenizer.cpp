@@ -8,8 +8,7 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/base/check.h"
-#include "models/files/gguf/gguf_splits.h"
-#include "models/files/gguf/gguf_token_kinds.h"
+#include "models/files/gguf/gguf_tokens.h"
 #include "models/files/special_tokens.h"
 
 namespace inkling::models {
@@ -34,7 +33,7 @@ void set_tokens(formats::GgufWriter& out, const Tokens& tokens) {
 }
 
 // Escapes a token like llama.cpp for RWKV: doubled backslashes, control characters by number.
-std::string escaped(const std::string& text) {
+std::string escape(const std::string& text) {
     std::string result;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -58,7 +57,7 @@ void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokeniz
         const char32_t c = tokenizer.characters()[id];
         const unsigned byte = c - data::CharTokenizer::byte_token;
         if (c < data::CharTokenizer::byte_token)
-            tokens.set(id, escaped(tokenizer.decode(std::span(&token, 1))), kNormal);
+            tokens.set(id, escape(tokenizer.decode(std::span(&token, 1))), kNormal);
         else if (byte >= 0x80 || !std::count(tokenizer.characters().begin(), tokenizer.characters().end(), byte))
             tokens.set(id, fmt::format("\\x{:02x}", byte), kNormal);
     }

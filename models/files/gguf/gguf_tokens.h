@@ -1,11 +1,15 @@
-// llama.cpp's kinds of tokens (tokenizer.ggml.token_type), and what it knows of tokens that a file does not say.
+// What llama.cpp knows of tokens beside a file: kinds of tokens (tokenizer.ggml.token_type), names of keys, the splits
+// of byte pairs that tokenizer.ggml.pre names, and tokens that it takes for control tokens because of their text.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "data/tokenizers/split/pre_tokenizer.h"
 #include "formats/gguf/gguf_file.h"
 
 namespace inkling::models {
@@ -22,5 +26,16 @@ std::optional<std::int32_t> gguf_token(const formats::GgufFile& file, const std:
 
 // Whether llama.cpp takes a token for a control token because of its text, whatever its type is.
 bool is_gguf_control(std::string_view token);
+
+struct GgufSplit {
+    const char* name;
+    data::PreTokenizerSpec spec;
+    bool ignores_merges = false;                    // a piece in the vocabulary becomes that token
+    bool adds_begin = false;                        // unless the file says otherwise
+    bool nfc = false;                               // llama.cpp leaves it to the user
+    std::vector<std::string_view> also_named = {};  // other models with the same split
+};
+
+const std::vector<GgufSplit>& gguf_splits();
 
 }  // namespace inkling::models
