@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "engine/base/names.h"
-#include "engine/base/suggest.h"
 #include "models/families/family.h"
 
 namespace inkling::models {

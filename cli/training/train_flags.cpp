@@ -3,7 +3,7 @@
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
-#include "engine/base/suggest.h"
+#include "engine/base/names.h"
 #include "train/recipes/recipes.h"
 
 namespace inkling::cli {

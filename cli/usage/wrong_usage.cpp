@@ -8,7 +8,6 @@
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"
 #include "engine/base/names.h"
-#include "engine/base/suggest.h"
 #include "formats/ascii.h"
 
 namespace inkling::cli {

@@ -3,11 +3,59 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <numeric>
 
 #include "engine/base/check.h"
-#include "engine/base/suggest.h"
 
 namespace inkling {
+namespace {
+
+std::string spelling(std::string_view word) {
+    word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+    std::string lower(word);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
+}
+
+// Edit distance with swaps of neighbours (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    // rows i - 2, i - 1 and i of a table: entry (i, j) is the distance between the first i and the first j letters
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        before.swap(last);
+        last.swap(row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            row[j] = std::min({last[j - 1] + (a[i - 1] != b[j - 1]), last[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+    }
+    return row.back();
+}
+
+// The nearest known word by spelling, else the first with the same beginning or end; "" if none is near. Ignores case
+// and leading dashes.
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+    const std::string meant = spelling(word);
+    std::size_t least = std::clamp<std::size_t>(meant.size() / 3, 1, 3) + 1;
+    if (meant.size() < 2) return "";
+    std::string best;
+    for (const std::string& other : known) {
+        const std::string word_there = spelling(other);
+        const std::size_t longer = std::max(meant.size(), word_there.size());
+        if (longer - std::min(meant.size(), word_there.size()) >= least) continue;  // the distance is no smaller
+        if (const std::size_t d = edit_distance(meant, word_there); d < least) least = d, best = other;
+    }
+    if (!best.empty() || meant.size() < 3) return best;
+    for (const std::string& other : known)
+        if (spelling(other).starts_with(meant) || spelling(other).ends_with(meant)) return other;
+    return "";
+}
+
+}  // namespace
 
 std::string_view cut_text(std::string_view text, std::size_t bytes) {
     if (text.size() <= bytes) return text;
@@ -26,6 +74,11 @@ std::string shown_name(std::string_view name) {
     for (char& c : text)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
     return text;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+    const std::string meant = nearest(word, known);
+    return meant.empty() ? "" : ", did you mean " + meant;
 }
 
 void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known) {

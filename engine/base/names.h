@@ -3,6 +3,8 @@
 //   constexpr auto names(Precision) { return name_table<Precision>({{Precision::fp32, "fp32"}, ...}); }
 //   name_of(Precision::bf16)                   // "bf16"
 //   named<Precision>("--precision", "fp8")     // Error: --precision must be one of bf16, fp32, got 'fp8'
+// An unknown name gets a suggestion:
+//   "unknown key 'n_layers'" + did_you_mean("n_layers", {"n_layer", "n_head"})   // ..., did you mean n_layer
 #pragma once
 
 #include <array>
@@ -52,6 +54,10 @@ std::string shortened(std::string_view text, std::size_t bytes);
 
 // A name from a file for a message: shortened, on one line.
 std::string shown_name(std::string_view name);
+
+// ", did you mean WORD" for the nearest known word by spelling, else the first with the same beginning or end; "" if
+// none is near. Ignores case and leading dashes.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 [[noreturn]] void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known);
 

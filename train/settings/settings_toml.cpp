@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "engine/base/check.h"
-#include "engine/base/suggest.h"
+#include "engine/base/names.h"
 #include "formats/files/file.h"
 #include "formats/toml_nesting.h"
 #include "formats/utf8.h"

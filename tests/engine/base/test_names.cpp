@@ -1,4 +1,4 @@
-// Texts that are cut for messages end where a character ends.
+// Texts that are cut for messages end where a character ends; suggestions for misspelt words.
 #include "engine/base/names.h"
 
 #include "tests/catch.h"
@@ -29,4 +29,23 @@ TEST_CASE("names: a text is cut where a character ends", "[engine]") {
     }
     CHECK(shown_name(std::string(79, 'x') + "\u00e9") == std::string(79, 'x') + "...");
     CHECK(shown_name("a\nb") == "a?b");
+}
+
+TEST_CASE("names: a misspelt word means the known one with the fewest changes, else one that begins or ends alike",
+          "[engine]") {
+    const std::vector<std::string> flags = {"--n-layer", "--n-head", "--max-iters", "--lr-decay-iters",
+                                            "--learning-rate"};
+    const auto check_meant = [](const char* word, const std::string& meant, const std::vector<std::string>& known) {
+        INFO(word);
+        CHECK(did_you_mean(word, known) == (meant.empty() ? "" : ", did you mean " + meant));
+    };
+    for (const char* word : {"--n-layers", "-n-layer", "--N-Layer"}) check_meant(word, "--n-layer", flags);
+    for (const char* word : {"--lerning-rate", "--learning"}) check_meant(word, "--learning-rate", flags);
+    check_meant("--iters", "--max-iters", flags);
+    for (const char* word : {"--wrong", "-x", ""}) check_meant(word, "", flags);
+    // one letter added, left out, replaced, or swapped with its neighbour
+    for (const char* word : {"train", "trains", "rain", "trbin", "trian"})
+        check_meant(word, "train", {"eval", "train"});
+    check_meant("kitten", "", {"sitting"});  // three changes in six letters
+    check_meant("train", "", {});
 }
