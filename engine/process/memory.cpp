@@ -1,11 +1,11 @@
 #include "engine/process/memory.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -47,14 +47,6 @@ std::size_t within_groups() noexcept {
     return room;
 }
 
-// 1234567890 as "1.23 GB".
-void print_bytes(char* text, std::size_t size, double x) noexcept {
-    constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    std::size_t unit = 0;
-    while (x >= 999.5 && unit + 1 < std::size(kUnits)) x /= 1000, ++unit;
-    std::snprintf(text, size, "%.*f %s", unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, kUnits[unit]);
-}
-
 }  // namespace
 
 std::size_t available_memory() noexcept {
@@ -73,19 +65,18 @@ std::size_t memory_in_use() noexcept {
     return resident ? std::strtoull(resident, nullptr, 10) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
-std::string bytes_text(double bytes) {
-    char text[32];
-    print_bytes(text, sizeof text, bytes);
-    return text;
+// The text is so short that it is stored in the string itself.
+std::string bytes_text(double x) noexcept {
+    constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    std::size_t unit = 0;
+    while (x >= 999.5 && unit + 1 < std::size(kUnits)) x /= 1000, ++unit;
+    return fmt::format("{:.{}f} {}", x, unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, kUnits[unit]);
 }
 
 OutOfMemory::OutOfMemory(std::size_t bytes) noexcept {
-    char asked[32], used[32], left[32];
-    print_bytes(asked, sizeof asked, static_cast<double>(bytes));
-    print_bytes(used, sizeof used, static_cast<double>(memory_in_use()));
-    print_bytes(left, sizeof left, static_cast<double>(available_memory()));
-    std::snprintf(text_, sizeof text_, "out of memory: %s were asked for, %s are in use and %s free", asked, used,
-                  left);
+    const auto text = [](std::size_t n) { return bytes_text(static_cast<double>(n)); };
+    fmt::format_to_n(text_, sizeof text_ - 1, "out of memory: {} were asked for, {} are in use and {} free",
+                     text(bytes), text(memory_in_use()), text(available_memory()));
 }
 
 }  // namespace inkling

@@ -14,14 +14,14 @@ std::size_t available_memory() noexcept;
 // The process's resident set size in bytes.
 std::size_t memory_in_use() noexcept;
 
-std::string bytes_text(double bytes);  // 1234567890 as "1.23 GB"
+std::string bytes_text(double bytes) noexcept;  // 1234567890 as "1.23 GB"
 
 struct OutOfMemory : std::bad_alloc {
     explicit OutOfMemory(std::size_t bytes) noexcept;
     const char* what() const noexcept override { return text_; }  // the bytes requested, in use and free
 
   private:
-    char text_[160];
+    char text_[160] = "";
 };
 
 }  // namespace inkling

@@ -1,13 +1,15 @@
 #include "engine/process/threads.h"
 
 #include <omp.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <fstream>
+#include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "engine/process/control_groups.h"
@@ -20,27 +22,18 @@ const auto kAsked = static_cast<std::size_t>(omp_get_max_threads());  // OMP_NUM
 // OMP_THREAD_LIMIT, else a huge number.
 std::size_t thread_limit() { return static_cast<std::size_t>(omp_get_thread_limit()); }
 
-extern "C" void* wait_for(void* mutex) {
-    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
-    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
-    return nullptr;
-}
-
 // Starts n threads at the same time, and ends them. Returns 0, or the errno of a thread that could not start, in which
 // case OpenMP would end the program.
 int try_threads(std::size_t n) {
-    std::vector<pthread_t> started(n);
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&mutex);
-    int error = 0;
-    std::size_t count = 0;
-    while (count < n && error == 0) {
-        error = pthread_create(&started[count], nullptr, wait_for, &mutex);
-        count += error == 0;
+    std::mutex mutex;
+    std::vector<std::jthread> started;
+    const std::lock_guard all_wait(mutex);  // until the end; then `started` joins them
+    try {
+        while (started.size() < n) started.emplace_back([&] { const std::lock_guard turn(mutex); });
+    } catch (const std::system_error& error) {
+        return error.code().value();
     }
-    pthread_mutex_unlock(&mutex);
-    for (std::size_t i = 0; i < count; ++i) pthread_join(started[i], nullptr);
-    return error;
+    return 0;
 }
 
 }  // namespace
