@@ -36,7 +36,7 @@ SCRATCH = ROOT / "build-mutants"
 TREE = SCRATCH / "tree"
 # No header that the tests include: they are compiled without mutants.
 FILES = ["engine/ops/**/*.cpp", "engine/fused/*.cpp", "engine/fused/*[dsk].h", "engine/more/*.cpp", "engine/array/map.cpp", "engine/kernels/*_row.h",
-         "engine/array/broadcast.cpp", "engine/array/axes.cpp", "nn/attention/*.cpp"]
+         "engine/array/axes.cpp", "nn/attention/*.cpp"]
 EXCLUDED = re.compile(r"gradcheck")
 # Messages, assertions and measurements, not what is computed.
 NOT_FORMULAS = {"check", "check_options", "check_defined", "check_pair", "static_assert", "format", "count_flops", "count_bytes", "throw",

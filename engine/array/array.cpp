@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "engine/array/axes.h"
 #include "engine/array/bfloat16.h"
-#include "engine/array/broadcast.h"
 #include "engine/array/strided.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
@@ -58,6 +58,113 @@ template <class T>
 Array<T>& Array<T>::operator=(Array&&) & noexcept = default;
 
 template <class T>
+ConstArray<T>::ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Shape& shape, const Strides& strides)
+    : storage_(std::move(data), size_of(shape)), owner_(std::move(owner)) {
+    this->shape_impl() = shape;
+    this->strides_impl() = strides;
+    this->backstrides_impl().resize(shape.size());
+    xt::adapt_strides(this->shape_impl(), this->strides_impl(), this->backstrides_impl());
+}
+
+template <class T>
+Array<T> Array<T>::over(T* elements, const Shape& shape, Strides strides, std::shared_ptr<void> keeper) {
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        if (shape[i] == 1) strides[i] = 0;
+    auto buffer = std::make_shared<Buffer>(elements, size_of(shape) * sizeof(T), std::move(keeper));
+    return writable([&] { return ConstArray<T>(buffer, elements, shape, strides); });
+}
+
+template <class T>
+bool ConstArray<T>::is_contiguous() const {
+    return this->size() == 0 || this->strides() == row_major_strides(this->shape());
+}
+
+template <class T>
+ConstArray<T> ConstArray<T>::reshaped(const Shape& shape) const {
+    check(size_of(shape) == this->size(), "reshape: the number of elements must stay {}, got {} from {}", this->size(),
+          shape, this->shape());
+    if (is_contiguous()) return ConstArray(owner_, this->data(), shape, row_major_strides(shape));
+    // Not contiguous: a view exists if the elements of each merged or split group of axes are evenly spaced.
+    const Shape& old = this->shape();
+    Strides strides(shape.size(), 0);
+    std::size_t i = 0, j = 0;  // groups old[i..i2) and shape[j..j2) of equal size
+    while (i < old.size() || j < shape.size()) {
+        std::size_t i2 = i, j2 = j, left = 1, right = 1;
+        if (i2 < old.size()) left *= old[i2++];
+        if (j2 < shape.size()) right *= shape[j2++];
+        while (left != right) {
+            if (left < right) {
+                left *= old[i2++];
+            } else {
+                right *= shape[j2++];
+            }
+        }
+        std::ptrdiff_t step = 0, expected = 0;
+        bool first = true;
+        for (std::size_t a = i2; a-- > i;) {
+            if (old[a] == 1) continue;
+            if (first) {
+                step = this->strides()[a];
+                first = false;
+            } else if (this->strides()[a] != expected) {
+                return clone().reshaped(shape);
+            }
+            expected = this->strides()[a] * static_cast<std::ptrdiff_t>(old[a]);
+        }
+        for (std::size_t b = j2; b-- > j;) {
+            strides[b] = shape[b] == 1 ? 0 : step;
+            step *= static_cast<std::ptrdiff_t>(shape[b]);
+        }
+        i = i2, j = j2;
+    }
+    return ConstArray(owner_, this->data(), shape, strides);
+}
+
+template <class T>
+ConstArray<T> ConstArray<T>::permuted(const Shape& axes) const {
+    check(axes.size() == rank(), "permute: every axis must be named once, got {} for shape {}", axes, this->shape());
+    Shape shape(rank()), seen(rank(), 0);
+    Strides strides(rank());
+    for (std::size_t i = 0; i < rank(); ++i) {
+        check(axes[i] < rank() && !seen[axes[i]]++, "permute: every axis must be named once, got {} for shape {}", axes,
+              this->shape());
+        shape[i] = this->shape()[axes[i]];
+        strides[i] = this->strides()[axes[i]];
+    }
+    return ConstArray(owner_, this->data(), shape, strides);
+}
+
+template <class T>
+ConstArray<T> ConstArray<T>::transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
+    Shape axes(rank());
+    for (std::size_t i = 0; i < rank(); ++i) axes[i] = i;
+    std::swap(axes[normalize_axis("transpose", a, rank())], axes[normalize_axis("transpose", b, rank())]);
+    return permuted(axes);
+}
+
+template <class T>
+ConstArray<T> ConstArray<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) const {
+    const std::size_t k = normalize_axis("slice", axis, rank());
+    check(begin <= end && end <= this->shape()[k] && step > 0,
+          "slice: 0 <= begin <= end <= size and step > 0 are required, got [{}, {}) by {} on axis {} of shape {}",
+          static_cast<std::ptrdiff_t>(begin), static_cast<std::ptrdiff_t>(end), step, k, this->shape());
+    Shape shape = this->shape();
+    Strides strides(this->strides().begin(), this->strides().end());
+    const T* const start = this->data() + static_cast<std::ptrdiff_t>(begin) * strides[k];
+    shape[k] = (end - begin + step - 1) / step;
+    strides[k] = shape[k] == 1 ? 0 : strides[k] * static_cast<std::ptrdiff_t>(step);
+    return ConstArray(owner_, start, shape, strides);
+}
+
+template <class T>
+ConstArray<T> ConstArray<T>::broadcasted(const Shape& shape) const {
+    check(broadcasts_to(this->shape(), shape), "broadcast: shape {} does not broadcast to {}", this->shape(), shape);
+    Strides strides(shape.size(), 0);  // those of axes of size 1 are 0
+    std::copy(this->strides().begin(), this->strides().end(), strides.end() - static_cast<std::ptrdiff_t>(rank()));
+    return ConstArray(owner_, this->data(), shape, strides);
+}
+
+template <class T>
 Array<T> ConstArray<T>::clone() const {
     Array<T> copy(this->shape());
     copy_into(copy, *this);
@@ -69,37 +176,6 @@ ConstArray<T> ConstArray<T>::contiguous() const {
     return is_contiguous() ? *this : ConstArray(clone());
 }
 
-namespace {
-
-// Calls row(to, step of to, from, step of from, n) for rows of dst and src.
-template <class T>
-using PairRow = FunctionRef<void(T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n)>;
-
-// A row of to[i] = f(to[i], from[i]).
-template <class T, class F>
-auto pair_row(const F& f) {
-    return [&f](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
-        if (ts == 1 && fs == 1) {
-            for (std::size_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
-        } else {
-            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
-        }
-    };
-}
-
-template <class T>
-void pairwise(const char* op, Array<T>& dst, const ConstArray<T>& src, PairRow<T> row) {
-    check(dst.shape() == src.shape(), "{}: shapes must be equal, got {} and {}", op, dst.shape(), src.shape());
-    T* const to = dst.data();
-    const T* const from = src.data();
-    StridedLoop(dst.shape(), {&dst.strides(), &src.strides()})
-        .run([&](const auto& offsets, std::size_t n, const auto& steps) {
-            row(to + offsets[0], steps[0], from + offsets[1], steps[1], n);
-        });
-}
-
-}  // namespace
-
 template <class T>
 template <class F>
 Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
@@ -107,13 +183,13 @@ Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
     check(broadcasts_to(values.shape(), this->shape()),
           "array: what is written in place must broadcast to the shape {}, got {}", this->shape(), values.shape());
     const ConstArray<T> apart = same_buffer(values) ? ConstArray<T>(values.clone()) : values;
-    pairwise<T>("array", *this, apart.broadcasted(this->shape()), pair_row<T>(f));
+    each_pair(*this, apart.broadcasted(this->shape()), [&f](T& x, T value) { x = f(x, value); });
     count_write();
     return *this;
 }
 
 template <class T>
-Array<T>& Array<T>::operator=(const ConstArray<T>& values) && {
+Array<T>& Array<T>::operator=(const Values& values) && {
     return update(values, [](T, T value) { return value; });
 }
 // Applies f to numbers. BFloat16 has no arithmetic, but clang 14 compiles its operators, too, though nobody can call
@@ -127,38 +203,38 @@ static auto with_numbers(F f) {
 }
 
 template <class T>
-Array<T>& Array<T>::operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+Array<T>& Array<T>::operator+=(const Values& values) requires std::is_arithmetic_v<T> {
     return update(values, with_numbers<T>(std::plus<>()));
 }
 template <class T>
-Array<T>& Array<T>::operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+Array<T>& Array<T>::operator-=(const Values& values) requires std::is_arithmetic_v<T> {
     return update(values, with_numbers<T>(std::minus<>()));
 }
 template <class T>
-Array<T>& Array<T>::operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+Array<T>& Array<T>::operator*=(const Values& values) requires std::is_arithmetic_v<T> {
     return update(values, with_numbers<T>(std::multiplies<>()));
 }
 template <class T>
-Array<T>& Array<T>::operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+Array<T>& Array<T>::operator/=(const Values& values) requires std::is_arithmetic_v<T> {
     return update(values, with_numbers<T>(std::divides<>()));
+}
+
+static void check_shapes(const char* op, const Shape& a, const Shape& b) {
+    check(a == b, "{}: shapes must be equal, got {} and {}", op, a, b);
 }
 
 template <class T>
 void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
+    check_shapes("copy", dst.shape(), src.shape());
     profile::count_bytes(static_cast<double>(2 * dst.size() * sizeof(T)));
-    pairwise<T>("copy", dst, src, [](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
-        if (ts == 1 && fs == 1) {
-            std::copy_n(from, n, to);
-        } else {
-            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = *from;
-        }
-    });
+    each_pair(dst, src, [](T& to, T from) { to = from; });
 }
 
 template <class T>
 void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
+    check_shapes("add", dst.shape(), src.shape());
     profile::count_bytes(static_cast<double>(3 * dst.size() * sizeof(T)));
-    pairwise<T>("add", dst, src, pair_row<T>(std::plus<>()));
+    each_pair(dst, src, [](T& to, T from) { to += from; });
 }
 
 template class ConstArray<float>;

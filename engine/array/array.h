@@ -99,6 +99,16 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
 
     operator const ConstArray<T>&() const noexcept { return elements_; }
 
+    // What is written in place: a number, or an array or an expression that broadcasts to the shape.
+    struct Values : ConstArray<T> {  // NOLINT: implicit on purpose
+        Values(const ConstArray<T>& values) : ConstArray<T>(values) {}
+        Values(const Array& values) : ConstArray<T>(values.elements_) {}
+        template <ExpressionOf<T> E>
+        Values(const xt::xexpression<E>& values) : ConstArray<T>(values) {}
+        template <std::convertible_to<T> V>
+        Values(V number) : ConstArray<T>(Array(Shape{}, static_cast<T>(number))) {}
+    };
+
     // Assigning to a variable binds it to another array. Assigning to the result of a call (a view, value_in_place())
     // writes to its elements.
     Array& operator=(const Array&) &;
@@ -109,35 +119,13 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     Array& operator=(const xt::xexpression<E>& expression) & {
         return *this = Array(expression);
     }
-    Array& operator=(const ConstArray<T>& values) &&;  // broadcast to this shape
-    Array& operator=(const Array& values) && { return std::move(*this) = values.elements_; }
-    template <class E>
-    Array& operator=(const xt::xexpression<E>& expression) && {
-        return std::move(*this) = ConstArray<T>(expression);
-    }
-    Array& operator=(T value) && { return std::move(*this) = Array(Shape{}, value); }
+    Array& operator=(const Values& values) &&;
 
-    // Write in place. The values are a number, or an array that broadcasts to this shape.
-    Array& operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
-    Array& operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
-    Array& operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
-    Array& operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
-    template <std::convertible_to<T> V>
-    Array& operator+=(V value) requires std::is_arithmetic_v<T> {
-        return *this += Array(Shape{}, static_cast<T>(value));
-    }
-    template <std::convertible_to<T> V>
-    Array& operator-=(V value) requires std::is_arithmetic_v<T> {
-        return *this -= Array(Shape{}, static_cast<T>(value));
-    }
-    template <std::convertible_to<T> V>
-    Array& operator*=(V value) requires std::is_arithmetic_v<T> {
-        return *this *= Array(Shape{}, static_cast<T>(value));
-    }
-    template <std::convertible_to<T> V>
-    Array& operator/=(V value) requires std::is_arithmetic_v<T> {
-        return *this /= Array(Shape{}, static_cast<T>(value));
-    }
+    // Write in place.
+    Array& operator+=(const Values& values) requires std::is_arithmetic_v<T>;
+    Array& operator-=(const Values& values) requires std::is_arithmetic_v<T>;
+    Array& operator*=(const Values& values) requires std::is_arithmetic_v<T>;
+    Array& operator/=(const Values& values) requires std::is_arithmetic_v<T>;
 
     bool defined() const { return elements_.defined(); }
     std::size_t rank() const { return elements_.rank(); }

@@ -1,5 +1,5 @@
-// Sums of arrays over axes, for ops and gradients. The order of additions depends only on the shape, not on the number
-// of threads.
+// Axes along which arrays are broadcast, as in NumPy (shapes are aligned at the right, and an axis of size 1 fits any
+// size), and sums over axes. The order of additions depends only on the shape, not on the number of threads.
 #pragma once
 
 #include <concepts>
@@ -34,5 +34,18 @@ Shape axes_last(std::size_t rank, const std::vector<std::size_t>& axes);
 // x as a contiguous (outputs, reduced elements): the axes move to the back.
 template <class T>
 ConstArray<T> rows_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes);
+
+// The common shape of two shapes that broadcast together. Throws and names the op if they do not.
+Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
+
+// Whether shape `from` broadcasts to `to`.
+bool broadcasts_to(const Shape& from, const Shape& to);
+
+// The axes of `to` along which a value of shape `from` is broadcast.
+std::vector<std::size_t> broadcast_axes(const Shape& from, const Shape& to);
+
+// The inverse for gradients: sums `g` over the axes along which a value of `shape` was broadcast.
+template <class T>
+Array<T> sum_to(const Array<T>& g, const Shape& shape);
 
 }  // namespace inkling

@@ -12,18 +12,7 @@ template <class To, class From, class F>
 Array<To> converted(const ConstArray<From>& x, const F& convert) {
     profile::count_bytes(static_cast<double>(x.size() * (sizeof(To) + sizeof(From))));
     Array<To> y(x.shape());
-    const From* const from = x.data();
-    To* const to = y.data();
-    StridedLoop(x.shape(), {&y.strides(), &x.strides()})
-        .run([&](const auto& offsets, std::size_t n, const auto& steps) {
-            To* const out = to + offsets[0];
-            const From* const in = from + offsets[1];
-            if (steps[1] == 1) {
-                for (std::size_t i = 0; i < n; ++i) out[i] = convert(in[i]);
-            } else {
-                for (std::size_t i = 0; i < n; ++i) out[i] = convert(in[static_cast<std::ptrdiff_t>(i) * steps[1]]);
-            }
-        });
+    each_pair(y, x, [&convert](To& to, From from) { to = convert(from); });
     return y;
 }
 

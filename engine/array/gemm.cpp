@@ -110,9 +110,4 @@ INKLING_GEMM(BFloat16, float, float)
 INKLING_GEMM(BFloat16, BFloat16, float)
 #undef INKLING_GEMM
 
-void gemm_plain(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options,
-                const ConstArray<double>& bias) {
-    kernels::plain(shape_of(a, b, c), a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
-}
-
 }  // namespace inkling

@@ -24,8 +24,4 @@ void gemm(const ConstArray<BFloat16>& a, const ConstArray<float>& b, Array<float
 void gemm(const ConstArray<BFloat16>& a, const ConstArray<BFloat16>& b, Array<float>& c, GemmOptions options = {},
           const ConstArray<float>& bias = {});
 
-// The plain loop, in order of K, as the oracle of the tests. It rounds nothing to bfloat16.
-void gemm_plain(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options = {},
-                const ConstArray<double>& bias = {});
-
 }  // namespace inkling

@@ -36,4 +36,19 @@ struct StridedLoop {
     Offsets row_offsets(std::size_t r) const;
 };
 
+// Calls f(to, from) for each element of dst and of src, which has the same shape.
+template <class To, class From, class F>
+void each_pair(Array<To>& dst, const ConstArray<From>& src, const F& f) {
+    StridedLoop(dst.shape(), {&dst.strides(), &src.strides()})
+        .run([&, all_to = dst.data(), all_from = src.data()](const auto& offsets, std::size_t n, const auto& steps) {
+            To* to = all_to + offsets[0];
+            const From* from = all_from + offsets[1];
+            if (steps[0] == 1 && steps[1] == 1) {
+                for (std::size_t i = 0; i < n; ++i) f(to[i], from[i]);
+            } else {
+                for (std::size_t i = 0; i < n; ++i, to += steps[0], from += steps[1]) f(*to, *from);
+            }
+        });
+}
+
 }  // namespace inkling

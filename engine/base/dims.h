@@ -110,6 +110,14 @@ std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
 std::string to_string(const Shape& shape);  // "(2, 3)"
 Strides row_major_strides(const Shape& shape);
 
+// The offset of entry `index`, in row-major order, of the first `axes` axes.
+inline std::ptrdiff_t offset_of(std::size_t index, const Shape& shape, const Strides& strides, std::size_t axes) {
+    std::ptrdiff_t offset = 0;
+    for (std::size_t axis = axes; axis-- > 0; index /= shape[axis])
+        offset += static_cast<std::ptrdiff_t>(index % shape[axis]) * strides[axis];
+    return offset;
+}
+
 // The axis counted from the front; a negative axis counts from the back. Throws if the axis does not exist.
 std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank);
 

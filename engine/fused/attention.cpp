@@ -14,8 +14,8 @@
 
 #include <cmath>
 
+#include "engine/array/axes.h"
 #include "engine/array/bfloat16.h"
-#include "engine/array/broadcast.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
 #include "engine/base/precision.h"

@@ -53,8 +53,7 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
     const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
         const Array<T> dy_rows = dy.reshaped({rows, out});
         Array<T> db;
-        const Operand<T> dy2 =
-            grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
+        const auto dy2 = Operand<T>::rounded(dy_rows, precision, grads.wanted(2) ? &db : nullptr);
         if (grads.wanted(1)) {  // first, so that a recomputed input is freed at once
             grads.accumulate_into(1, [&](Array<T>& dw, bool accumulate) {
                 const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/offset.h"
 #include "engine/base/parallel.h"
 #include "engine/base/portable_math.h"
 #include "engine/kernels/rotate_row.h"

@@ -1,11 +1,11 @@
-// The kernels of engine/array/gemm.cpp, each in its own file: the plain loop (gemm_plain.cpp), products that fit L1
-// (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Other files must not include this one.
+// The kernels of engine/array/gemm.cpp, each in its own file: products that fit L1 (gemm_small.cpp), and blocks
+// for all others (gemm_blocks.cpp). Other files must not include this one.
 #pragma once
 
 #include <array>
 
+#include "engine/base/dims.h"
 #include "engine/base/half.h"
-#include "engine/base/offset.h"
 #include "engine/kernels/tile_product.h"
 
 namespace inkling::kernels {
@@ -69,8 +69,6 @@ struct RoundedPairs : Rounded {
 #endif
 
 // C (+)= A B + bias; bias may be null.
-void plain(const GemmShape& p, const double* a, const double* b, double* c, bool accumulate, const double* bias);
-
 template <class Format, class A, class B>
 void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
            const typename Format::Result* bias);

@@ -12,7 +12,6 @@
 #include <new>
 #include <utility>
 
-#include "engine/base/poison.h"
 #include "engine/process/memory.h"
 
 namespace inkling {

@@ -40,6 +40,10 @@ struct PoolStatistics {
 
 PoolStatistics pool_statistics();
 
+// Fills new uninitialized arrays with NaN (ids with -1), so that reading an element before writing it shows in the
+// result. On by default in debug builds.
+extern bool poison_new_buffers;
+
 // Gives all free buffers back to the system.
 void release_cached_buffers();
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"

@@ -9,29 +9,13 @@ Operand<T>::Operand(ConstArray<T> x, Precision precision)
     : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(std::move(x)) {}
 
 template <class T>
-Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
-    Operand result(x, precision);
+Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Array<T>* column_sums) {
     if constexpr (std::is_same_v<T, float>) {
-        if (precision == Precision::bf16) {
-            result.bfloat16_ = round_to_bfloat16(x);
-            result.full_ = {};
-        }
+        if (precision == Precision::bf16)
+            return of_bfloat16(column_sums ? round_and_sum(x.contiguous(), *column_sums) : round_to_bfloat16(x));
     }
-    return result;
-}
-
-template <class T>
-Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums) {
-    Operand result(x, precision);
-    if constexpr (std::is_same_v<T, float>) {
-        if (precision == Precision::bf16) {
-            result.bfloat16_ = round_and_sum(x.contiguous(), column_sums);
-            result.full_ = {};
-            return result;
-        }
-    }
-    column_sums = sum_over<T>(x, {0});
-    return result;
+    if (column_sums) *column_sums = sum_over<T>(x, {0});
+    return Operand(x, precision);
 }
 
 template <class T>

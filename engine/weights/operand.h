@@ -20,10 +20,10 @@ class Operand {
     Operand() = default;
     explicit Operand(ConstArray<T> x) : Operand(std::move(x), product_precision()) {}
     Operand(ConstArray<T> x, Precision precision);
-    // Rounds now, to half the memory: for operands that are saved, or used more than once.
-    static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
-    // The same for x (rows, columns), and sums its columns in the same pass.
-    static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
+    // Rounds now, to half the memory: for operands that are saved, or used more than once. Sums the columns of an x
+    // (rows, columns) in the same pass, if asked to.
+    static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision(),
+                           Array<T>* column_sums = nullptr);
 
     Precision precision() const { return precision_; }
     static Operand of_bfloat16(ConstArray<BFloat16> x);   // bf16 products use it directly

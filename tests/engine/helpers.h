@@ -65,6 +65,25 @@ inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t s
     return ids;
 }
 
+// The oracle of gemm(): C (+)= A B + bias by the plain loop, for a dense C. The leading axes broadcast to C's.
+inline void plain_product(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c,
+                          bool accumulate = false, const ConstArray<double>& bias = {}) {
+    const std::size_t M = c.dim(-2), N = c.dim(-1), K = a.dim(-1);
+    const auto dense = [&c](const ConstArray<double>& x) {
+        Shape shape = c.shape();
+        shape[c.rank() - 2] = x.dim(-2), shape.back() = x.dim(-1);
+        return x.broadcasted(shape).contiguous();
+    };
+    const ConstArray<double> left = dense(a), right = dense(b);
+    for (std::size_t r = 0; r * N < c.size(); ++r) {  // over the rows of all batches
+        double* const row = c.data() + r * N;
+        for (std::size_t j = 0; j < N; ++j) row[j] = (accumulate ? row[j] : 0) + (bias.defined() ? bias(j) : 0);
+        for (std::size_t k = 0; k < K; ++k)
+            for (std::size_t j = 0; j < N; ++j)
+                row[j] += left.data()[r * K + k] * right.data()[(r / M * K + k) * N + j];
+    }
+}
+
 // Requires equal shapes, and differences of at most `tolerance` times the largest of 0.01, the expected value, and the
 // expected array's root mean square. Infinities must be equal; NaN matches NaN.
 template <class A, class B>  // Arrays or ConstArrays

@@ -1,7 +1,7 @@
 // A run's surroundings do not change it: FTZ and DAZ of a host program, memory with any contents, the number of
 // threads.
 #include "engine/base/float_mode.h"
-#include "engine/base/poison.h"
+#include "engine/memory/buffer_pool.h"
 #include "generate/sequence.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"

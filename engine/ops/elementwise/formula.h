@@ -5,7 +5,7 @@
 // dy.
 #pragma once
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/elementwise/activation.h"

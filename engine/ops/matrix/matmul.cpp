@@ -2,7 +2,7 @@
 // The gradient of a broadcast operand is summed over the batch axes of the broadcast.
 #include "engine/ops/matrix/matmul.h"
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/shape/shape.h"

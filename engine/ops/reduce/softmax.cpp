@@ -6,10 +6,8 @@
 
 #include <cmath>
 
-#include "engine/array/broadcast.h"
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
-#include "engine/base/offset.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"

@@ -130,9 +130,9 @@ TEST_CASE("gemm: float agrees with the plain loop in double on 1000 shapes and l
         const Array<double> bias64 = with_bias ? cast<double>(bias) : Array<double>();
 
         Array<double> expected = cast<double>(c), sizes = magnitude(expected);
-        gemm_plain(cast<double>(a), cast<double>(b), expected, {accumulate}, bias64);
-        gemm_plain(magnitude(cast<double>(a)), magnitude(cast<double>(b)), sizes, {accumulate},
-                   with_bias ? magnitude(bias64) : bias64);
+        plain_product(cast<double>(a), cast<double>(b), expected, accumulate, bias64);
+        plain_product(magnitude(cast<double>(a)), magnitude(cast<double>(b)), sizes, accumulate,
+                      with_bias ? magnitude(bias64) : bias64);
         INFO("case " << seed << ": m " << m << ", n " << n << ", k " << k << ", batch " << to_string(front) << text
                      << ", accumulate " << accumulate << ", bias " << with_bias);
         Array<double> c64 = cast<double>(c);
@@ -161,7 +161,7 @@ TEST_CASE("gemm: operands of float are rounded on their way, those of bfloat16 a
                 const Array<BFloat16> a16 = half(a, layout & 1), b16 = half(b, layout & 2);
                 const Array<double> a64 = cast<double>(widen(a16)), b64 = cast<double>(widen(b16));
                 Array<double> expected({77, n}, 0.5);
-                gemm_plain(a64, b64, expected, {.accumulate = true}, cast<double>(bias));
+                plain_product(a64, b64, expected, true, cast<double>(bias));
                 const auto product = [&](const auto& left, const auto& right) {
                     Array<float> c({77, n}, 0.5f);
                     gemm(left, right, c, {.accumulate = true, .round = true}, bias);
@@ -271,7 +271,7 @@ TEST_CASE("gemm: a large product cut into pieces is still one product", "[engine
             const Array<float> bias = random_array<float>({p.n}, 3);
             Array<double> expected = cast<double>(random_array<float>({p.m, p.n}, 4));
             Array<float> c = cast<float>(expected);
-            gemm_plain(cast<double>(a), cast<double>(b), expected, {.accumulate = true}, cast<double>(bias));
+            plain_product(cast<double>(a), cast<double>(b), expected, true, cast<double>(bias));
             gemm(a, b, c, {.accumulate = true}, bias);  // bias and the old value once, not once a piece
             check_close(c, expected, 1e-5);
         }

@@ -2,8 +2,8 @@
 #include "engine/base/float_mode.h"
 
 #include "engine/base/parallel.h"
-#include "engine/base/poison.h"
 #include "engine/gradcheck/op_cases.h"
+#include "engine/memory/buffer_pool.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 

@@ -36,7 +36,7 @@ TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
         const Array<double> a = random_array<double>({3, 4}, 1), b = random_array<double>({4, 2}, 2);
         Array<double> c({3, 2}), exact({3, 2});
         product(Operand<double>(a), Operand<double>(b), c);
-        gemm_plain(a, b, exact);
+        gemm(a, b, exact);
         CHECK(same_bits(c, exact));
         CHECK(Operand<double>(a).precision() == Precision::fp32);
     }

@@ -1,5 +1,5 @@
 // Broadcasting of shapes, and its inverse.
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 
 #include "tests/engine/helpers.h"
 
