@@ -16,7 +16,7 @@ Tensor<T> record_op(const char* op, ConstArray<T>&& value, OpInputs<T>&& in,
                     std::unique_ptr<const OpGradient<T>> gradient) {
     profile::lap(op);
     auto node = gradient ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
-    if (DetectAnomaly::active()) detect::check_value(op, value, node.get(), in.seen, in.infinities);
+    if (DetectAnomaly::active()) detect::check_value(op, value, node.get(), in.seen);
     if (!node) return Tensor<T>(std::move(value));
     node->recorded = true;
     node->inputs = std::move(in.nodes);

@@ -42,7 +42,6 @@ template <class T>
 struct OpInputs {
     std::vector<NodePtr<T>> nodes;
     std::vector<detect::Input> seen;  // while anomalies are looked for
-    bool infinities = false;          // the op may introduce infinities, because the user asks for them
 
     void add(const Tensor<T>& x) {
         nodes.push_back(x.node());
@@ -59,11 +58,6 @@ OpInputs<T> inputs(const Tensor<T>& first, const Tensors&... others) {
     OpInputs<T> all;
     all.nodes.reserve(1 + sizeof...(others));
     all.add(first), (all.add(others), ...);
-    return all;
-}
-template <class T>
-OpInputs<T> with_infinities(OpInputs<T> all) {
-    all.infinities = true;
     return all;
 }
 

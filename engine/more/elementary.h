@@ -3,8 +3,7 @@
 
 #include <cmath>
 
-#include "engine/array/broadcast.h"
-#include "engine/more/remainder.h"
+#include "engine/array/axes.h"
 #include "engine/ops/elementwise/activation.h"
 #include "engine/ops/elementwise/binary.h"
 #include "engine/ops/elementwise/mask.h"

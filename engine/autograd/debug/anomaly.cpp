@@ -1,5 +1,6 @@
 #include "engine/autograd/debug/anomaly.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
@@ -13,22 +14,11 @@ namespace {
 
 thread_local std::unordered_map<std::uint64_t, std::string> places;  // op and region of nodes, by their order
 
-template <class T, class Body>
-void each(const ConstArray<T>& any, const Body& body) {
-    const ConstArray<T> a = any.contiguous();
-    for (std::size_t i = 0; i < a.size() && body(static_cast<double>(a.data()[i]), i); ++i) {
-    }
+template <class T, class What>
+bool contains(const ConstArray<T>& values, const What& what) {
+    const ConstArray<T> a = values.contiguous();
+    return std::any_of(a.data(), a.data() + a.size(), what);
 }
-
-template <class T>
-bool contains(const ConstArray<T>& a, bool (*what)(double)) {
-    bool found = false;
-    each(a, [&](double x, std::size_t) { return !(found = what(x)); });
-    return found;
-}
-bool is_nan(double x) { return std::isnan(x); }
-bool is_infinite(double x) { return std::isinf(x); }
-bool is_not_finite(double x) { return !std::isfinite(x); }
 
 std::string place_of(const char* op) {
     const std::string region = Region::path();
@@ -61,25 +51,23 @@ std::string Region::path() {
 
 template <class T>
 std::string first_not_finite(const ConstArray<T>& values) {
-    std::string found;
-    each(values, [&](double x, std::size_t i) {
-        if (std::isfinite(x)) return true;
-        Shape at = values.shape();
-        for (std::size_t k = at.size(); k-- > 0; i /= values.shape()[k]) at[k] = i % values.shape()[k];
-        found = fmt::format("{} at {} of {}", std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf", at, values.shape());
-        return false;
-    });
-    return found;
+    const ConstArray<T> a = values.contiguous();
+    std::size_t i = 0;
+    while (i < a.size() && std::isfinite(a.data()[i])) ++i;
+    if (i == a.size()) return "";
+    const T x = a.data()[i];
+    Shape at = a.shape();
+    for (std::size_t k = at.size(); k-- > 0; i /= a.shape()[k]) at[k] = i % a.shape()[k];
+    return fmt::format("{} at {} of {}", std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf", at, a.shape());
 }
 
 template <class T>
 double largest_magnitude(const ConstArray<T>& values) {
-    double largest = 0;
-    each(values, [&](double x, std::size_t) {
-        if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
-        return true;
-    });
-    return largest;
+    const ConstArray<T> a = values.contiguous();
+    T largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::isfinite(a.data()[i])) largest = std::max(largest, std::abs(a.data()[i]));
+    return static_cast<double>(largest);
 }
 
 namespace detect {
@@ -88,21 +76,20 @@ template <class T>
 void note_input(const Tensor<T>& x, std::vector<Input>& inputs) {
     if (!x.defined()) return;
     const bool leaf = x.node() && x.node()->is_leaf();
-    inputs.push_back({largest_magnitude(x.value()), contains(x.value(), is_infinite),
+    inputs.push_back({largest_magnitude(x.value()), contains(x.value(), [](T v) { return std::isinf(v); }),
                       leaf ? first_not_finite(x.value()) : std::string()});
 }
 
 template <class T>
-void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& in,
-                 bool infinities) {
+void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& in) {
     if (node) places[node->order] = Region::path();
-    bool given = infinities;
+    bool given = false;  // infinities, which may stay
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (!in[i].bad.empty())
             throw Anomaly(fmt::format("{}: its input {} is not finite already: it is {}", place_of(op), i, in[i].bad));
         given = given || in[i].infinite;
     }
-    if (!contains(value, given ? is_nan : is_not_finite)) return;
+    if (!contains(value, [given](T v) { return given ? std::isnan(v) : !std::isfinite(v); })) return;
     throw Anomaly(fmt::format("{}: the first value that is not finite is {}{}", place_of(op), first_not_finite(value),
                               at_most(in)));
 }
@@ -135,7 +122,7 @@ void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradien
     template double largest_magnitude(const ConstArray<T>&);                                         \
     template void detect::note_input(const Tensor<T>&, std::vector<detect::Input>&);                 \
     template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*,             \
-                                      const std::vector<detect::Input>&, bool);                      \
+                                      const std::vector<detect::Input>&);                            \
     template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, const Gradients<T>&, \
                                           FunctionRef<void()>);
 INKLING_INSTANTIATE(float)

@@ -2,7 +2,7 @@
 //   const DetectAnomaly detect;             // checks every op of this thread, to the end of the scope
 //   model.loss(ids, targets).backward();    // throws Anomaly: "layer 3, attention: linear: the first value that ..."
 // Each op then costs a pass over its inputs, its value and the gradients of its backward; when off, a test of one flag.
-// Infinities from masked_fill, where or a constant are allowed until one becomes a NaN.
+// An op whose inputs hold infinities, such as a mask's, may hold some too, but no NaN.
 //   const Region region("layer", 3);        // messages about ops in this scope begin with "layer 3"
 #pragma once
 
@@ -82,8 +82,7 @@ struct Input {
 template <class T>
 void note_input(const Tensor<T>& x, std::vector<Input>& inputs);
 template <class T>
-void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& inputs,
-                 bool infinities);
+void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node, const std::vector<Input>& inputs);
 // Runs a node's backward with dy and, while active(), checks the gradients that it adds.
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradients<T>& grads,

@@ -1,6 +1,6 @@
 #include "engine/autograd/debug/graph_picture.h"
 
-#include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "engine/autograd/walk.h"
@@ -26,27 +26,23 @@ std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, 
     for (const auto& [name, tensor] : names) name_of.emplace(tensor.node().get(), name);
 
     const auto claims = nodes_behind("to_dot", y.node(), Access::read);
-    std::vector<const Node<T>*> nodes;
-    std::unordered_map<const Node<T>*, std::size_t> number;
-    const auto note = [&](const NodePtr<T>& node) {
-        if (node && number.emplace(node.get(), 0).second) nodes.push_back(node.get());
-    };
-    note(y.node());
+    std::map<std::uint64_t, const Node<T>*> nodes{{y.node()->order, y.node().get()}};  // by order
     for (const Claim<T>& claim : claims)
-        for (const NodePtr<T>& input : claim.node()->inputs) note(input);
-    std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
-    for (std::size_t i = 0; i < nodes.size(); ++i) number[nodes[i]] = i;
+        for (const NodePtr<T>& input : claim.node()->inputs)
+            if (input) nodes.emplace(input->order, input.get());
+    std::unordered_map<const Node<T>*, std::size_t> number;
+    for (const auto& [order, node] : nodes) number.emplace(node, number.size());
 
     std::string dot = "digraph {\n    rankdir=LR\n    node [shape=box]\n";
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const Node<T>& node = *nodes[i];
+    for (const auto& [order, place] : nodes) {
+        const Node<T>& node = *place;
         const auto named = name_of.find(&node);
         std::string label = named == name_of.end() ? std::string(node.op) : escaped(named->second);
         if (named != name_of.end() && !node.is_leaf()) label += fmt::format(" = {}", node.op);
-        dot += fmt::format("    {} [label=\"{}\\n{}\"{}]\n", i, label, node.shape,
+        dot += fmt::format("    {} [label=\"{}\\n{}\"{}]\n", number[&node], label, node.shape,
                            node.is_leaf() ? ", shape=ellipse" : "");
         for (const NodePtr<T>& input : node.inputs) {
-            if (input) dot += fmt::format("    {} -> {}\n", number[input.get()], i);
+            if (input) dot += fmt::format("    {} -> {}\n", number[input.get()], number[&node]);
         }
     }
     return dot + "}\n";

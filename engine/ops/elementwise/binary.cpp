@@ -5,12 +5,13 @@
 //   maximum  y = max(a, b)    da = dy where a > b, dy / 2 where a = b, else 0; db the other way round
 //   minimum  y = min(a, b)    da = dy where a < b, dy / 2 where a = b, else 0; db the other way round
 //   pow      y = a^b          da = dy b a^(b-1), 0 where b = 0      db = dy y ln a, 0 where a = 0 and b >= 0
+//   remainder  y = a - b floor(a / b)    da = dy        db = -dy floor(a / b)
 // sum_to sums gradients of broadcast operands to the operand's shape. Where an operand is NaN, so is its gradient.
 #include "engine/ops/elementwise/binary.h"
 
 #include <cmath>
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/elementwise/formula.h"
@@ -134,6 +135,22 @@ Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
                   });
 }
 
+template <class T>
+Tensor<T> remainder(const Tensor<T>& a, const Tensor<T>& b) {
+    const auto rest = [](T u, T v) {
+        const T r = std::fmod(u, v);
+        return r != 0 && (r < 0) != (v < 0) ? r + v : r;
+    };
+    return record(
+        "remainder", map_both("remainder", a, b, lanewise<T>(rest)), inputs(a, b),
+        [rest, sa = a.shape(), a = saved_for(b, a.value()), b = Saved(b)](const auto& dy, Gradients<T>& grads) {
+            add_summed(grads, 0, sa, dy);
+            // -floor(a / b), which is constant except for its jumps
+            const auto db = lanewise<T>([rest](T g, T u, T v) { return g * -std::round((u - rest(u, v)) / v); });
+            add_mapped(grads, 1, b->shape(), db, dy, SavedOf<T>{0, a}, SavedOf<T>{1, b});
+        });
+}
+
 #define INKLING_INSTANTIATE(T)                                      \
     template Tensor<T> add(const Tensor<T>&, const Tensor<T>&);     \
     template Tensor<T> sub(const Tensor<T>&, const Tensor<T>&);     \
@@ -141,7 +158,8 @@ Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
     template Tensor<T> div(const Tensor<T>&, const Tensor<T>&);     \
     template Tensor<T> maximum(const Tensor<T>&, const Tensor<T>&); \
     template Tensor<T> minimum(const Tensor<T>&, const Tensor<T>&); \
-    template Tensor<T> pow(const Tensor<T>&, const Tensor<T>&);
+    template Tensor<T> pow(const Tensor<T>&, const Tensor<T>&);     \
+    template Tensor<T> remainder(const Tensor<T>&, const Tensor<T>&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -23,4 +23,8 @@ Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b);
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent);  // x^0 is 1 for every x
 
+// a - b floor(a / b), computed without rounding, with b's sign: Python's %.
+template <class T>
+Tensor<T> remainder(const Tensor<T>& a, const Tensor<T>& b);
+
 }  // namespace inkling

@@ -1,9 +1,8 @@
 //   where         da = dy where the mask is true    db = dy where it is false
-//   masked_fill   dx = dy where the mask is false
-//   tril, triu    dx = tril(dy), triu(dy)
+//   masked_fill, tril, triu are wheres
 #include "engine/ops/elementwise/mask.h"
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/array/strided.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
@@ -29,15 +28,10 @@ Array<T> choose(const Shape& shape, const MaskArray& mask, const ConstArray<T>& 
     return y;
 }
 
-template <class T>
-Array<T> scalar(T value) {
-    return Array<T>(Shape{}, value);
-}
-
 // dy where the mask is `kept`, else 0
 template <class T>
 Array<T> only(const MaskArray& mask, bool kept, const Array<T>& dy) {
-    const Array<T> zero = scalar<T>(0);
+    const Array<T> zero(Shape{}, T{0});
     return choose<T>(dy.shape(), mask, kept ? dy : zero, kept ? zero : dy);
 }
 template <class T>
@@ -57,8 +51,7 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
             *flag++ = lower ? diagonal <= k : diagonal >= k;
         }
     }
-    return record(op, choose<T>(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
-                  [keep](const auto& dy, Gradients<T>& grads) { grads.add(0, only(keep, true, dy)); });
+    return where(keep, x, Tensor<T>::full({}, T{0}));
 }
 
 }  // namespace
@@ -69,7 +62,7 @@ Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) 
     check(given.defined(), "where: a mask is required, got an undefined one");
     const Shape shape = broadcast_shape("where", given.shape(), broadcast_shape("where", a.shape(), b.shape()));
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
-    return record("where", choose<T>(shape, mask, a.value(), b.value()), with_infinities(inputs(a, b)),
+    return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
                   [mask, sa = a.shape(), sb = b.shape()](const auto& dy, Gradients<T>& grads) {
                       if (grads.wanted(0)) grads.add(0, sum_to(only(mask, true, dy), sa));
                       if (grads.wanted(1)) grads.add(1, sum_to(only(mask, false, dy), sb));
@@ -82,10 +75,7 @@ Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& given, double value) 
     check(given.defined(), "masked_fill: a mask is required, got an undefined one");
     check(broadcast_shape("masked_fill", x.shape(), given.shape()) == x.shape(),
           "masked_fill: the mask must broadcast to the values, got {} for {}", given.shape(), x.shape());
-    const MaskArray mask = given.clone();  // the caller may write to its own before backward
-    return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()),
-                  with_infinities(inputs(x)),
-                  [mask](const auto& dy, Gradients<T>& grads) { grads.add(0, only(mask, false, dy)); });
+    return where(given, Tensor<T>::full({}, static_cast<T>(value)), x);
 }
 
 template <class T>

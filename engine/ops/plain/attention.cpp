@@ -8,7 +8,6 @@
 #include "engine/ops/elementwise/dropout.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/matrix/matmul.h"
-#include "engine/ops/shape/repeat.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling::plain {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
@@ -20,12 +19,6 @@
 
 namespace inkling {
 namespace {
-
-// Gives dy its reduced axes back, with size 1.
-template <class T>
-ConstArray<T> expanded(const ConstArray<T>& dy, const Shape& x_shape, const std::vector<std::size_t>& axes) {
-    return dy.reshaped(shape_without(x_shape, axes, true));
-}
 
 // The maximum for sign 1, the minimum for sign -1.
 template <class T>
@@ -50,13 +43,13 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
         best[r] = sign * top;
         part[r] = T{1} / static_cast<T>(std::count(row, row + width, top));
     });
+    const Shape kept = shape_without(x.shape(), reduced, true);
     return record(op, y, inputs(x),
-                  [x = Saved(x), y = Saved(y), share, reduced](const Tensor<T>& dy, Gradients<T>& grads) {
-                      const ConstArray<T> top = expanded(*y, x->shape(), reduced),
-                                          of_top = expanded<T>(share, x->shape(), reduced);
+                  [x = Saved(x), y = Saved(y), share, kept](const Tensor<T>& dy, Gradients<T>& grads) {
+                      const ConstArray<T> top = y->reshaped(kept), of_top = share.reshaped(kept);
                       const MaskArray is_top = xt::equal(*x, top);
                       const Array<T> elsewhere = of_top - of_top;  // 0 or NaN
-                      grads.add(0, where(is_top, reshape(dy, of_top.shape()) * of_top, elsewhere));
+                      grads.add(0, where(is_top, reshape(dy, kept) * of_top, elsewhere));
                   });
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/parallel.h"
@@ -99,11 +100,15 @@ Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
                   [op, places](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, scattered(op, dy, places)); });
 }
 
-// The first k elements in order. Position breaks ties, so that the order is unique.
+// The first elements in order: `most` of them, or all. Position breaks ties, so that the order is unique.
 template <class T>
-Ordered<T> ordered(const char* op, const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis, bool descending) {
+Ordered<T> ordered(const char* op, const Tensor<T>& x, std::optional<std::size_t> most, std::ptrdiff_t axis,
+                   bool descending) {
+    check_defined(op, x);
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return ordered(op, row, most, axis, descending); });
+    const std::size_t n = x.shape()[normalize_axis(op, axis, x.rank())], k = most.value_or(n);
+    check(k <= n, "{}: at most {} elements are possible along axis {}, got {} of shape {}", op, n, axis, k, x.shape());
     const ConstArray<T> rows = x.value().transposed(axis, -1).contiguous();
-    const std::size_t n = rows.dim(-1);
     Shape shape = rows.shape();
     shape.back() = k;
     IdArray ids(shape);
@@ -162,19 +167,12 @@ Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& in
 
 template <class T>
 Ordered<T> sort(const Tensor<T>& x, std::ptrdiff_t axis, bool descending) {
-    check_defined("sort", x);
-    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return sort(row, axis, descending); });
-    const std::size_t n = x.shape()[normalize_axis("sort", axis, x.rank())];
-    return ordered("sort", x, n, axis, descending);
+    return ordered("sort", x, std::nullopt, axis, descending);
 }
 
 template <class T>
 Ordered<T> topk(const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis) {
-    check_defined("topk", x);
-    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return topk(row, k, axis); });
-    const std::size_t n = x.shape()[normalize_axis("topk", axis, x.rank())];
-    check(k <= n, "topk: at most {} elements are possible along axis {}, got {} of shape {}", n, axis, k, x.shape());
-    return ordered("topk", x, k, axis, true);
+    return ordered<T>("topk", x, k, axis, true);
 }
 
 template <class T>

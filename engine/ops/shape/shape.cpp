@@ -1,10 +1,11 @@
 //   reshape, permute, transpose    dx = dy, viewed as x's shape
 //   flatten, squeeze, unsqueeze    are reshapes
 //   expand                         dx = the sum of dy over the copies
+//   repeat                         is an expand along a new axis, merged with the one before
 //   slice                          dx = 0 outside the slice, dy inside
 #include "engine/ops/shape/shape.h"
 
-#include "engine/array/broadcast.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/reduce/reduce.h"
 
@@ -136,6 +137,19 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
 }
 
 template <class T>
+Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
+    check_defined("repeat", x);
+    check(times >= 1, "repeat: at least 1 time is required, got {} for shape {}", times, x.shape());
+    const std::size_t a = normalize_axis("repeat", axis, x.rank());
+    if (times == 1) return x;
+    const Tensor<T> single = unsqueeze(x, static_cast<std::ptrdiff_t>(a) + 1);
+    Shape wide = single.shape(), result = x.shape();
+    wide[a + 1] = times;
+    result[a] *= times;
+    return reshape(expand(single, wide), result);
+}
+
+template <class T>
 Tensor<T> permute(const Tensor<T>& x, const Shape& given) {
     check_defined("permute", x);
     check(given.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", given, x.shape());
@@ -179,6 +193,7 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
     template Tensor<T> squeeze(const Tensor<T>&, const Axes&);                      \
     template Tensor<T> unsqueeze(const Tensor<T>&, std::ptrdiff_t);                 \
     template Tensor<T> expand(const Tensor<T>&, const OpenShape&);                  \
+    template Tensor<T> repeat(const Tensor<T>&, std::size_t, std::ptrdiff_t);       \
     template Tensor<T> permute(const Tensor<T>&, const Shape&);                     \
     template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t); \
     template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t);

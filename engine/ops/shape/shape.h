@@ -37,6 +37,10 @@ Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis);  // inserts an axi
 // A broadcast view of x; -1 keeps x's size. Do not write to its value: clone() it first.
 template <class T>
 Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes);
+// (..., n, ...) -> (..., n times, ...), each entry repeated as torch.repeat_interleave does: a b -> a a b b. times = 1
+// returns x itself.
+template <class T>
+Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis);
 template <class T>
 Tensor<T> permute(const Tensor<T>& x, const Shape& axes);  // axis i of the result is axis axes[i] of x
 template <class T>
