@@ -166,12 +166,11 @@ Tensor<T> diagonal(const Tensor<T>& x, std::ptrdiff_t k, std::ptrdiff_t a, std::
     const auto m = static_cast<std::ptrdiff_t>(x.shape()[rows]), n = static_cast<std::ptrdiff_t>(x.shape()[columns]);
     const std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, -k),
                          count = std::max<std::ptrdiff_t>(0, std::min(m, n - k) - first);
-    IdArray ids(Shape{static_cast<std::size_t>(count)});
-    for (std::ptrdiff_t i = 0; i < count; ++i)
-        ids.data()[i] = static_cast<std::int32_t>((first + i) * n + first + i + k);
     const Shape order = axes_last(x.rank(), {std::min(rows, columns), std::max(rows, columns)});
-    const Tensor<T> last = permute(x, order);
-    return index_select(flatten(rows < columns ? last : transpose(last, -2, -1), -2, -1), -1, ids);
+    const Tensor<T> last = permute(x, order), flat = flatten(rows < columns ? last : transpose(last, -2, -1), -2, -1);
+    if (count == 0) return slice(flat, -1, 0, 0);
+    const auto begin = static_cast<std::size_t>(first * (n + 1) + k), step = static_cast<std::size_t>(n + 1);
+    return slice(flat, -1, begin, begin + static_cast<std::size_t>(count - 1) * step + 1, step);
 }
 
 template <class T>

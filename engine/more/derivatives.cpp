@@ -5,21 +5,6 @@
 namespace inkling {
 namespace {
 
-// dy/dx, row by row; zeros if y does not depend on x.
-template <class T>
-Tensor<T> rows_of_gradients(const Tensor<T>& y, const Tensor<T>& x) {
-    Shape shape = y.shape();
-    for (const std::size_t size : x.shape()) shape.push_back(size);
-    Array<T> rows(shape, T{0});
-    for (std::size_t i = 0; y.requires_grad() && i < y.size(); ++i) {
-        Array<T> dy(y.shape(), T{0});
-        dy.data()[i] = T{1};
-        const ConstArray<T> row = gradients(y, {x}, {.dy = Tensor<T>(dy), .keep_graph = true})[0].value().contiguous();
-        std::copy(row.data(), row.data() + row.size(), rows.data() + i * row.size());
-    }
-    return Tensor<T>(rows);
-}
-
 template <class T>
 void check_direction(const char* what, const Tensor<T>& x, const Tensor<T>& v) {
     check_defined(what, x, v);
@@ -41,16 +26,24 @@ template <class T>
 Tensor<T> jacobian(TensorFunction<std::type_identity_t<T>> f, const Tensor<T>& x) {
     check_defined("jacobian", x);
     const EnableGrad scope;
-    const Tensor<T> leaf(x.value(), true);
-    return rows_of_gradients(f(leaf), leaf);
+    const Tensor<T> leaf(x.value(), true), y = f(leaf);
+    Shape shape = y.shape();
+    for (const std::size_t size : x.shape()) shape.push_back(size);
+    Array<T> rows(shape, T{0});  // they stay zeros if y does not depend on x
+    for (std::size_t i = 0; y.requires_grad() && i < y.size(); ++i) {
+        Array<T> dy(y.shape(), T{0});
+        dy.data()[i] = T{1};
+        const Tensor<T> g = gradients(y, {leaf}, {.dy = Tensor<T>(dy), .keep_graph = true})[0];
+        const ConstArray<T> row = g.value().contiguous();
+        std::copy(row.data(), row.data() + row.size(), rows.data() + i * row.size());
+    }
+    return Tensor<T>(rows);
 }
 
 template <class T>
 Tensor<T> hessian(TensorFunction<std::type_identity_t<T>> f, const Tensor<T>& x) {
     check_defined("hessian", x);
-    const EnableGrad scope;
-    const Tensor<T> leaf(x.value(), true);
-    return rows_of_gradients(gradient_at<T>("hessian", f, leaf), leaf);
+    return jacobian([&](const Tensor<T>& leaf) { return gradient_at<T>("hessian", f, leaf); }, x);
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 //   einsum   y[result] = sum over the other letters of prod_i x_i[letters of operand i]
-// Composed of permute, reshape, slice, sum, mul and matmul, which supply the gradients. In a product of two operands,
-// shared letters that are needed later are the batch, other shared letters are contracted, and the remaining letters
-// are rows and columns:
+// Composed of permute, reshape, diagonal, sum, mul and matmul, which supply the gradients. In a product of two
+// operands, shared letters that are needed later are the batch, other shared letters are contracted, and the remaining
+// letters are rows and columns:
 //   (batch, rows, contracted) x (batch, contracted, columns)
 // It is longer than other ops, because it must parse the equation and report its errors.
 #include "engine/more/einsum.h"
@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "engine/more/composed.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
@@ -109,19 +110,12 @@ struct Term {
         for (const char c : some) shape.push_back(x.shape()[letters.find(c)]);
         return shape;
     }
-    // Takes the diagonal of an axis that is named twice: every (n + 1)-th element of both axes merged. Then sums over
-    // letters that are not needed.
+    // Takes the diagonal of an axis that is named twice. Then sums over letters that are not needed.
     void reduce(const std::string& needed) {
         for (std::size_t i = 0; i < letters.size(); ++i) {
             for (std::size_t j = letters.find(letters[i], i + 1); j != std::string::npos;
                  j = letters.find(letters[i], i + 1)) {
-                const auto n = x.shape()[i];
-                Shape order, shape;
-                for (std::size_t axis = 0; axis < letters.size(); ++axis) {
-                    if (axis != i && axis != j) order.push_back(axis), shape.push_back(x.shape()[axis]);
-                }
-                order.push_back(i), order.push_back(j), shape.push_back(n * n);
-                x = slice(reshape(permute(x, order), shape), -1, 0, n * n, n + 1);
+                x = diagonal(x, 0, static_cast<std::ptrdiff_t>(i), static_cast<std::ptrdiff_t>(j));
                 const char c = letters[i];
                 letters.erase(j, 1), letters.erase(i, 1), letters += c;
                 i = 0;

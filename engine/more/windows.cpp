@@ -74,6 +74,8 @@ Tensor<T> convolution(const char* op, std::size_t axes, const Tensor<T>& x, cons
 template <class T>
 Tensor<T> windows_of_two(const char* op, const Tensor<T>& x, const AxisSizes& sizes, const PoolOptions& o,
                          double padding, double extra) {
+    check_defined(op, x);
+    check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
     const Shape size = for_axes(op, sizes, 2), stride = for_axes(op, o.stride.empty() ? sizes : o.stride, 2);
     const Shape sides = for_axes(op, o.padding, 2), dilation = for_axes(op, o.dilation, 2);
     std::vector<std::ptrdiff_t> around(sides.begin(), sides.end()), more(2, 0);
@@ -86,10 +88,6 @@ Tensor<T> windows_of_two(const char* op, const Tensor<T>& x, const AxisSizes& si
             0, static_cast<std::ptrdiff_t>(begin + span) - static_cast<std::ptrdiff_t>(n + 2 * p));
     }
     return unfold_axes(pad_axes(pad_axes(x, around, around, padding), {0, 0}, more, extra), size, stride, dilation);
-}
-
-void check_pooled(const char* op, const Shape& shape) {
-    check(shape.size() >= 2, "{}: at least two axes are required, got shape {}", op, shape);
 }
 
 }  // namespace
@@ -152,19 +150,16 @@ Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Te
 
 template <class T>
 Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options) {
-    check_defined("max_pool2d", x);
-    check_pooled("max_pool2d", x.shape());
     constexpr double low = -std::numeric_limits<double>::infinity();
     return max(windows_of_two("max_pool2d", x, size, options, low, low), {-2, -1});
 }
 
 template <class T>
 Tensor<T> avg_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options) {
-    check_defined("avg_pool2d", x);
-    check_pooled("avg_pool2d", x.shape());
+    const Tensor<T> sums = sum(windows_of_two("avg_pool2d", x, size, options, 0, 0), {-2, -1});
     const Tensor<T> ones = Tensor<T>::ones(Shape{x.dim(-2), x.dim(-1)});
     const Tensor<T> counts = sum(windows_of_two("avg_pool2d", ones, size, options, options.count_padding, 0), {-2, -1});
-    return div(sum(windows_of_two("avg_pool2d", x, size, options, 0, 0), {-2, -1}), counts);
+    return div(sums, counts);
 }
 
 template <class T>
