@@ -34,8 +34,7 @@ void add_windows(OpCases<T>& all) {
     all.add("conv2d of 2 groups", at("2x4x5x4 6x2x3x2 6"), [](V x, V w, V b) {
         return conv2d(x, w, b, {.stride = {2, 1}, .padding = {1, 0}, .groups = 2});
     });
-    all.push_back(
-        {"conv_transpose2d", at("2x3x3x4 3x2x3x2 2"), [](V x, V w, V b) { return conv_transpose2d(x, w, b); }});
+    all.add("conv_transpose2d", at("2x3x3x4 3x2x3x2 2"), [](V x, V w, V b) { return conv_transpose2d(x, w, b); });
     all.add("conv_transpose2d of 2 groups", at("2x4x3x4 4x3x3x2"), [](V x, V w) {
         return conv_transpose2d(
             x, w, {}, {.stride = {2, 3}, .padding = 1, .dilation = {1, 2}, .groups = 2, .output_padding = {1, 0}});
@@ -75,14 +74,12 @@ void add_scatters(OpCases<T>& all) {
             [=](V x, V source) { return scatter(x, 0, few, source, Scatter::sum); });
     for (const auto& [name, how] : {std::pair{"prod", Scatter::prod}, {"mean", Scatter::mean}, {"sum", Scatter::sum}}) {
         const Scatter h = how;
-        all.push_back(
-            {fmt::format("scatter {}", name), "2x4 2x3", [=](V x, V s) { return scatter(x, 1, twice, s, h); }});
+        all.add(fmt::format("scatter {}", name), "2x4 2x3", [=](V x, V s) { return scatter(x, 1, twice, s, h); });
         all.add(fmt::format("scatter {} alone", name), {"2x4 2x3", Nan::products},
                 [=](V x, V s) { return scatter(x, 1, twice, s, h, false); });
     }
     all.add("scatter max", maxima, [=](V x, V s) { return scatter(x, 1, twice, s, Scatter::max); });
-    all.push_back(
-        {"scatter min alone", maxima, [=](V x, V s) { return scatter(x, 1, twice, s, Scatter::min, false); }});
+    all.add("scatter min alone", maxima, [=](V x, V s) { return scatter(x, 1, twice, s, Scatter::min, false); });
     all.add("gather of a smaller index", {"4x4", Nan::products}, [=](V x) { return gather(x, 0, few); });
 }
 

@@ -52,14 +52,13 @@ void add_attention(OpCases<T>& all) {
         const std::size_t begin = i % 4 == 0 ? 512 : 0, end = i % 4 == 1 ? 512 : i % 4 == 2 ? 0 : 517;
         for (std::size_t j = 0; j < 517; ++j) blocks.data()[i * 517 + j] = j >= begin && j < end && (i + j) % 3 != 0;
     }
-    all.push_back(
-        {"attention of blocks, masked",
-         {"1x1x3x1 1x1x5x1 1x1x5x2 | 1x1x35x1 1x1x517x1 1x1x517x2", Nan::products},
-         [blocks](V q, V k, V v) {
-             AttentionOptions options{.scale = 1.3, .dropout = 0.2, .dropout_key = {5, 6}, .masked = Masked::uniform};
-             if (k.defined() && k.dim(2) == 517) options.mask = blocks;
-             return attention(q, k, v, options);
-         }});
+    all.add(
+        "attention of blocks, masked", {"1x1x3x1 1x1x5x1 1x1x5x2 | 1x1x35x1 1x1x517x1 1x1x517x2", Nan::products},
+        [blocks](V q, V k, V v) {
+            AttentionOptions options{.scale = 1.3, .dropout = 0.2, .dropout_key = {5, 6}, .masked = Masked::uniform};
+            if (k.defined() && k.dim(2) == 517) options.mask = blocks;
+            return attention(q, k, v, options);
+        });
     IdArray begins({2, 6});
     std::ranges::copy(std::initializer_list<int>{0, 0, 2, 3, 3, 3, 0, 0, 0, 0, 4, 5}, begins.data());
     add(" of documents", "2x2x6x4 2x2x6x4 2x2x6x3 | 2x4x6x4 2x2x6x4 2x2x6x3",

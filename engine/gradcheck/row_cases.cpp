@@ -72,15 +72,14 @@ void add_classes(OpCases<T>& all) {
     loss(" sum", "4x5", {.reduction = Reduction::sum});
     loss(" sum, all smooth", "4x5", {.reduction = Reduction::sum, .label_smoothing = 1});
     loss(" none", "4x17", {.reduction = Reduction::none});
-    all.push_back(
-        {"cross_entropy of probabilities", "3x37 3x37 | 4x5 4x5 | 3 3", [](V x, V t) { return cross_entropy(x, t); }});
+    all.add("cross_entropy of probabilities", "3x37 3x37 | 4x5 4x5 | 3 3",
+            [](V x, V t) { return cross_entropy(x, t); });
     all.add("cross_entropy of probabilities, weight, smooth, sum", {"4x5 4x5 | 2x3x5 2x3x5", Nan::products},
             [weight](V x, V t) {
                 return cross_entropy(x, t, {.weight = weight, .reduction = Reduction::sum, .label_smoothing = 0.3});
             });
     all.add("nll_loss", "3x37 | 4 | 6x5", [](V x) { return nll_loss(x, some_targets(x)); });
-    all.push_back(
-        {"nll_loss weight", "6x5", [weight](V x) { return nll_loss(x, some_targets(x), {.weight = weight}); }});
+    all.add("nll_loss weight", "6x5", [weight](V x) { return nll_loss(x, some_targets(x), {.weight = weight}); });
     all.add("nll_loss weight, none", "6x5",
             [weight](V x) { return nll_loss(x, some_targets(x), {.weight = weight, .reduction = Reduction::none}); });
     loss(" smooth, none", "3x37", {.reduction = Reduction::none, .label_smoothing = 0.2});

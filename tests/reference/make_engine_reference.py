@@ -357,7 +357,7 @@ case("token_shift at positions", lambda x, w: token_shift(x, w, starts), normal(
 # Functions of one number that PyTorch has under the same name: each has random numbers of its own
 table = pathlib.Path(__file__).parents[2] / "engine/gradcheck/elementwise_cases.cpp"
 known = {c["name"] for c in cases}
-for name, one in re.findall(r'\{"(\w+)", (one|\{one, positive\}),', table.read_text()):
+for name, one in re.findall(r'all\.add\("(\w+)", (one|\{one, positive\}),', table.read_text()):
     function = getattr(torch, name, None) or getattr(F, name, None)
     if function and name not in known:
         torch.manual_seed(zlib.crc32(name.encode()))
