@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ Array<To> cast(const From& from) {
 template <class T>
 Array<T> random_array(const Shape& shape, std::uint64_t seed) {
     return cast<T>(cast<float>(normal(shape, seed)));
+}
+
+// (1, n): one text.
+inline IdArray row_of(std::span<const std::int32_t> ids) {
+    IdArray row({1, ids.size()});
+    std::copy(ids.begin(), ids.end(), row.data());
+    return row;
 }
 
 inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t seed) {
@@ -154,6 +162,14 @@ inline void check_by_hand(const F& f, const std::vector<std::vector<double>>& in
     const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
     check_close(result.value, of<T>(y), tolerance);
     for (std::size_t i = 0; i < dx.size(); ++i) check_close(result.grads[i], of<T>(dx[i]), tolerance, "gradient");
+}
+
+// The same for a function of one number, under a cotangent of ones.
+template <class T, class F>
+void check_points(const char* name, const F& f, const std::vector<double>& x, const std::vector<double>& y,
+                  const std::vector<double>& slope) {
+    INFO(name);
+    check_by_hand<T>([&f](const auto& in) { return f(in[0]); }, {x}, std::vector<double>(x.size(), 1), y, {slope});
 }
 
 // Compares the float kernel with the double one, forward and backward, on the same random inputs.

@@ -40,6 +40,11 @@ TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
     CHECK(Tensor<double>::from({1, 2}, true).requires_grad());
     CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}), contains("from: parts of equal shapes", "(2,) and (1,)"));
     CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, 3}), contains("(2,) and ()"));
+    const auto shaped = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);  // a vector, a shape
+    CHECK(shaped.shape() == Shape{2, 3});
+    CHECK(shaped.requires_grad());
+    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
+                      contains("2 numbers are not those of shape (3,)"));
 }
 
 TEST_CASE("create: zeros, ones, full and arange", "[engine]") {

@@ -14,15 +14,6 @@ Array<float> rounded(const ConstArray<float>& x) { return widen(round_to_bfloat1
 
 }  // namespace
 
-TEST_CASE("precision: has a name", "[engine]") {
-    CHECK(named<Precision>("--precision", "fp32") == Precision::fp32);
-    CHECK(named<Precision>("--precision", "bf16") == Precision::bf16);
-    CHECK(std::string(name_of(Precision::bf16)) == "bf16");
-    CHECK(names_of<Precision>() == std::vector<std::string>{"fp32", "bf16"});
-    CHECK_FALSE(find_named<Precision>("fp8"));
-    CHECK_THROWS_WITH(named<Precision>("--precision", "fp8"), "--precision must be one of bf16, fp32, got 'fp8'");
-}
-
 TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
     CHECK(product_precision() == Precision::fp32);
     {

@@ -23,21 +23,7 @@ TEMPLATE_TEST_CASE("embedding: rows are looked up and their gradients added", "[
     check_equal(embedding(ids.transposed(0, 1), table).value(), {5, 6, 5, 6, 1, 2, 5, 6});
 }
 
-TEST_CASE("embedding: any layout of the table and its gradient, in float as in double", "[engine]") {
-    const IdArray ids = of<std::int32_t>({0, 2, 0});
-    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, transpose(in[0], 0, 1)); },
-                         {normal({4, 3}, 1)}) < 1e-8);
-    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, split(in[0], 2, 1)[1]); }, {normal({4, 6}, 1)}) <
-          1e-8);
-    const auto both = [&](const Inputs& in) {
-        const Tensor<double> e = embedding(ids, in[0]);
-        return sum(e * e) + sum(transpose(in[0], 0, 1) * in[1]);
-    };
-    CHECK(gradient_error(both, {normal({4, 3}, 1), normal({3, 4}, 2)}) < 1e-8);
-    for (const std::size_t n : kRagged) {  // float agrees with double, with any number of threads
-        const IdArray many = random_ids({3, n}, 11, n);
-        check_float_against_double([&](const auto& in) { return embedding(many, in[0]); }, {{11, n}});
-    }
+TEST_CASE("embedding: the same bits with any number of threads", "[engine]") {
     const IdArray many = random_ids({4, 1000}, 65, 1);
     const std::vector<Array<float>> at = {random_array<float>({65, 257}, 1)};
     check_same_with_any_threads(

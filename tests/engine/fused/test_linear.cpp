@@ -15,21 +15,6 @@ const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
 
 }  // namespace
 
-TEST_CASE("linear: strided inputs, weights and biases, and a weight that is also a table", "[engine]") {
-    const auto strided = [](const Inputs& in) {
-        return linear(transpose(in[0], 0, 1), slice(in[1], 1, 0, 8, 2), slice(in[2], 0, 1, 6, 2));
-    };
-    CHECK(gradient_error(strided, {normal({4, 5}, 1), normal({3, 8}, 2), normal({6}, 3)}) < 1e-8);
-    const auto pieces = [](const Inputs& in) {  // gradients that are written into places with gaps
-        const auto p = split(in[0], 2, -1);
-        return linear(p[0], in[1]) + linear(p[1], in[1]) + linear(p[0], transpose(in[1], 0, 1));
-    };
-    CHECK(gradient_error(pieces, {normal({3, 8}, 1), normal({4, 4}, 2)}) < 1e-8);
-    const IdArray ids = of<std::int32_t>({0, 2, 2});  // a weight that is also a table gathers both gradients
-    const auto tied = [&](const Inputs& in) { return linear(embedding(ids, in[0]), in[0]); };
-    CHECK(gradient_error(tied, {normal({4, 3}, 1)}) < 1e-8);
-}
-
 TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
     const auto no_input = run<double>(with_bias, {normal({3, 0}, 1), normal({2, 0}, 2), of<double>({5, 6})});
     check_equal(no_input.value, {5, 6, 5, 6, 5, 6});

@@ -42,43 +42,13 @@ TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engi
     check_close(layer_norm(between, {}, {}, 0).value(), of<T>({1, 3}, {-1.13555, -0.162221, 1.297771}), 3e-3);
 }
 
-TEST_CASE("normalize: only wanted gradients are computed, and parameters may be strided", "[engine]") {
+TEST_CASE("normalize: only wanted gradients are computed", "[engine]") {
     const Tensor<double> x(normal({3, 5}, 1)), gain(normal({5}, 2), true), bias(normal({5}, 3), true);
     backward(layer_norm(x, gain, bias), Array<double>({3, 5}, 1.0));
     check_equal(bias.grad(), {3, 3, 3, 3, 3});
     const Tensor<double> fixed(gain.value()), only_bias(bias.value(), true);
     backward(layer_norm(x, fixed, only_bias), Array<double>({3, 5}, 1.0));
     check_equal(only_bias.grad(), {3, 3, 3, 3, 3});
-    const auto strided = [](const Inputs& in) {
-        return layer_norm(in[0], slice(in[1], 0, 0, 10, 2), slice(in[1], 0, 1, 10, 2)) *
-               rms_norm(in[0], slice(in[1], 0, 0, 10, 2));
-    };
-    CHECK(gradient_error(strided, {normal({3, 5}, 1), normal({10}, 2)}) < 1e-8);
-}
-
-TEST_CASE("normalize: dx is added to the input's gradient, strided or not", "[engine]") {
-    const std::vector<Array<double>> in = {random_array<double>({17, 5}, 1), random_array<double>({17}, 2),
-                                           random_array<double>({17}, 3)};
-    const auto turned = [](const auto& x) { return transpose(x, 0, 1); };
-    const auto copied = [](const auto& x) { return reshape(transpose(x, 0, 1), {85}); };  // its gradient is dense
-    const Array<double> dy = random_array<double>({5, 17}, 4);
-    const auto expected = run<double>(
-        [&](const auto& t) {
-            return layer_norm(reshape(copied(t[0]), {5, 17}), t[1], t[2]);
-        },
-        in, dy);
-    const auto strided = run<double>([&](const auto& t) { return layer_norm(turned(t[0]), t[1], t[2]); }, in, dy);
-    const auto twice = run<double>(
-        [&](const auto& t) {
-            const auto x = turned(t[0]);
-            return layer_norm(x, t[1], t[2]) + x + layer_norm(x, t[1], t[2]);
-        },
-        in, dy);
-    check_close(strided.grads[0], expected.grads[0], 1e-14);
-    Array<double> sum = expected.grads[0].clone();
-    add_into(sum, expected.grads[0]);
-    add_into(sum, dy.transposed(0, 1));
-    check_close(twice.grads[0], sum, 1e-14);
 }
 
 TEST_CASE("normalize: mismatched shapes are refused, naming op and shapes", "[engine]") {

@@ -38,7 +38,7 @@ void add_norms(std::vector<Twins>& all) {
 }
 
 void add_linear(std::vector<Twins>& all) {
-    for (const Shape& shape : {Shape{7}, Shape{3, 7}, Shape{2, 3, 7}}) {
+    for (const Shape& shape : {Shape{7}, Shape{3, 7}, Shape{2, 3, 7}, Shape{0, 7}}) {
         all.push_back({"linear",
                        {shape, {11, 7}, {11}},
                        [](const In& x) { return linear(x[0], x[1], x[2]); },
@@ -118,16 +118,6 @@ void add_losses(std::vector<Twins>& all) {
                        {{3, 2, 7}},
                        [=](const In& x) { return cross_entropy(x[0], targets, o); },
                        [=](const In& x) { return plain::cross_entropy(x[0], targets, o); }});
-    }
-    for (const double cap : {0.0, 3.0}) {
-        const auto twin = [=](const In& x) {
-            const D z = plain::linear(x[0], x[1]);
-            return plain::cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, CrossEntropyOptions{});
-        };
-        all.push_back({"linear_cross_entropy",
-                       {{3, 2, 5}, {7, 5}},
-                       [=](const In& x) { return linear_cross_entropy(x[0], x[1], targets, kIgnore, 3, cap); },
-                       twin});
     }
 }
 

@@ -12,15 +12,6 @@ const auto kX = Tensor<double>::from({{3, 1, 2}, {4, 4, 0}});
 
 }  // namespace
 
-TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
-    const auto x = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);
-    CHECK(x.shape() == Shape{2, 3});
-    CHECK(x.requires_grad());
-    check_equal(x.value(), {1, 2, 3, 4, 5, 6});
-    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
-                      contains("2 numbers are not those of shape (3,)"));
-}
-
 TEST_CASE("composed: ids, and what PyTorch leaves open", "[engine]") {
     CHECK(tile(kX, {2, 1, 0}).shape() == Shape{2, 2, 0});
     const auto ids = [](const IdArray& x) { return std::vector<int>(x.begin(), x.end()); };

@@ -45,7 +45,7 @@ Array<double> by_loops(const std::vector<std::string>& operands, const std::stri
 
 }  // namespace
 
-TEST_CASE("einsum: it is the sum by loops over all letters, in float too", "[engine]") {
+TEST_CASE("einsum: it is the sum by loops over all letters", "[engine]") {
     const std::vector<std::pair<std::vector<std::string>, std::string>> equations = {
         {{"ij"}, "ji"},           {{"ijk"}, "j"},           {{"ii"}, ""},
         {{"ijij"}, "ji"},         {{"iiij"}, "ji"},         {{"i", "j"}, "ji"},
@@ -71,10 +71,6 @@ TEST_CASE("einsum: it is the sum by loops over all letters, in float too", "[eng
         equation += " -> " + result;
         INFO(equation);
         check_close(einsum(equation, in).value(), by_loops(operands, result, at), 1e-13);
-    }
-    for (const std::size_t n : {1, 7, 33}) {  // float agrees with double
-        check_float_against_double([](const auto& in) { return einsum("bik,bjk->bij", in); }, {{2, n, 5}, {2, 3, 5}});
-        check_float_against_double([](const auto& in) { return einsum("ij,jk,kl->il", in); }, {{3, n}, {n, 4}, {4, 2}});
     }
 }
 

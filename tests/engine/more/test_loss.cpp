@@ -7,17 +7,6 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEMPLATE_TEST_CASE("loss: reductions", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> x(random_array<T>({3, 5}, 1)), t(Array<T>({3, 5}, T{1}));
-    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
-    const auto squares = mse_loss(x, t, Reduction::none).value();
-    check_close(squares, Array<T>((x.value() - T{1}) * (x.value() - T{1})), tolerance);
-    const Tensor<T> each = binary_cross_entropy_with_logits(x, t, Reduction::none);
-    check_close(binary_cross_entropy_with_logits(x, t, Reduction::sum).value(), sum_over<T>(each.value(), {0, 1}),
-                tolerance);
-}
-
 TEMPLATE_TEST_CASE("loss: binary_cross_entropy_with_logits neither overflows nor loses small losses", "[engine]", float,
                    double) {
     using T = TestType;

@@ -6,20 +6,6 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-namespace {
-
-template <class T, class F>
-void check_points(const char* name, const F& f, const std::vector<double>& x, const std::vector<double>& y,
-                  const std::vector<double>& slope) {
-    INFO(name);
-    const auto result = run<T>([&f](const auto& in) { return f(in[0]); }, {of<T>(x)}, Array<T>({x.size()}, T{1}));
-    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-12;
-    check_close(result.value, of<T>(y), tolerance);
-    check_close(result.grads[0], of<T>(slope), tolerance, "slope");
-}
-
-}  // namespace
-
 TEMPLATE_TEST_CASE("activation: kinks, and the parameters' defaults", "[engine]", float, double) {
     using T = TestType;
     const double e = std::exp(-1.0);

@@ -81,21 +81,3 @@ TEST_CASE("operators: += binds the variable to a new tensor, but a parameter ref
     const NoGrad scope;
     CHECK_THROWS_AS(w += 1, Error);
 }
-
-TEST_CASE("operators: micrograd's expression has its value and its gradients", "[engine]") {
-    // https://github.com/karpathy/micrograd, README.md: 24.7041, 138.8338, 645.5773
-    const auto a = Tensor<double>::from(-4.0, true), b = Tensor<double>::from(2.0, true);
-    auto c = a + b;
-    auto d = a * b + pow(b, 3);
-    c += c + 1;
-    c += 1 + c + (-a);
-    d += d * 2 + relu(b + a);
-    d += 3 * d + relu(b - a);
-    auto f = pow(c - d, 2);
-    auto g = f / 2.0;
-    g += 10.0 / f;
-    g.backward();
-    CHECK(g.item() == Approx(24.70408163265306).epsilon(1e-15));
-    CHECK(a.grad()() == Approx(138.83381924198252).epsilon(1e-15));
-    CHECK(b.grad()() == Approx(645.5772594752186).epsilon(1e-15));
-}
