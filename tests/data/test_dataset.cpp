@@ -85,7 +85,9 @@ TEST_CASE("dataset: ids that grow, of 2 bytes as of 4", "[data]") {
     const std::vector<std::uint16_t> short_ids(all.begin(), all.end());
     for (const TokenView ids : {narrow.ids(), wide.ids(), TokenView(all), TokenView(std::span(short_ids))}) {
         CHECK(ids.copy() == all);
-        CHECK((ids.size() == 5 && !ids.empty() && ids[2] == 65535));
+        CHECK(ids.size() == 5);
+        CHECK_FALSE(ids.empty());
+        CHECK(ids[2] == 65535);
         Ids part(3);
         ids.subspan(1).first(3).copy_to(part.data());
         CHECK(part == Ids{1, 65535, 7});
@@ -114,12 +116,17 @@ TEST_CASE("dataset: a large one is kept in a file, and taken from there", "[data
     const Ids expected = ids(make_dataset(corpus_of(documents), bpe));
     const DatasetOptions options{.cache = folder.path("new/folder"), .cache_from = 1000};
     const Dataset made = make_dataset(corpus_of(documents), bpe, options);
-    CHECK((ids(made) == expected && !made.from_cache && made.bytes == a.size() + b.size()));
+    CHECK(ids(made) == expected);
+    CHECK_FALSE(made.from_cache);
+    CHECK(made.bytes == a.size() + b.size());
     int calls = 0;
     DatasetOptions again = options;
     again.progress = [&](std::size_t, std::size_t) { ++calls; };
     const Dataset found = make_dataset(corpus_of(documents), bpe, again);
-    CHECK((ids(found) == expected && found.from_cache && found.bytes == made.bytes && calls == 0));
+    CHECK(ids(found) == expected);
+    CHECK(found.from_cache);
+    CHECK(found.bytes == made.bytes);
+    CHECK(calls == 0);
     // other documents, other borders between them, or another tokenizer give other files; a folder keeps only the last
     const std::string joined = a + b;
     CHECK_FALSE(make_dataset(corpus_of({joined}), bpe, options).from_cache);
@@ -144,12 +151,16 @@ TEST_CASE("dataset: examples are kept in a file as texts are", "[data]") {
     };
     const CharTokenizer characters = CharTokenizer::from_text("one and two");
     const Dataset plain = make_dataset(examples(" two"), characters);
-    CHECK((plain.ids.size() == 40 * 11 && plain.ends.size() == 41 && plain.bytes == 40 * 11));
+    CHECK(plain.ids.size() == 40 * 11);
+    CHECK(plain.ends.size() == 41);
+    CHECK(plain.bytes == 40 * 11);
     CHECK(std::count(plain.learn.begin(), plain.learn.end(), 1) == 40 * 4);
     const DatasetOptions options{.cache = folder.path(), .cache_from = 100};
     for (const bool found : {false, true}) {
         const Dataset kept = make_dataset(examples(" two"), characters, options);
-        CHECK((kept.from_cache == found && ids(kept) == ids(plain) && kept.bytes == plain.bytes));
+        CHECK(kept.from_cache == found);
+        CHECK(ids(kept) == ids(plain));
+        CHECK(kept.bytes == plain.bytes);
         CHECK(std::equal(kept.learn.begin(), kept.learn.end(), plain.learn.begin(), plain.learn.end()));
         CHECK(std::equal(kept.ends.begin(), kept.ends.end(), plain.ends.begin(), plain.ends.end()));
         CHECK(kept.fingerprint == plain.fingerprint);

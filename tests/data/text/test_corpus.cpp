@@ -159,10 +159,13 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     while (large.size() < (65 << 20))
         large += "A line of text that is like every other one, and there are many of them.\n";
     const Corpus corpus = read_corpus({folder.write("large.txt", large)});
-    CHECK((corpus.documents.size() == 1 && corpus.documents[0] == large));
+    CHECK(corpus.documents.size() == 1);
+    CHECK((corpus.documents[0] == large));
     std::istringstream in(large);
     const Corpus piped = read_corpus({"-"}, {}, from(in)), copy = piped;
-    CHECK((piped.documents.size() == 1 && piped.documents[0] == large && copy.documents == piped.documents));
+    CHECK(piped.documents.size() == 1);
+    CHECK((piped.documents[0] == large));
+    CHECK((copy.documents == piped.documents));
     folder.write("large.txt", large + "\xFF");
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), contains("not UTF-8"));
 }
@@ -262,7 +265,8 @@ TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", 
             for (const std::string& rest : {std::string(), std::string("b"), std::string(block, 'b')}) {
                 const std::string good = ascii + std::string(whole) + rest;
                 const TextScan found = scan_text(good, "a");
-                CHECK((found.invalid == npos && found.hash == hash(good)));
+                CHECK(found.invalid == npos);
+                CHECK(found.hash == hash(good));
                 const std::string cut = ascii + std::string(whole.substr(0, whole.size() - !whole.empty())) + rest;
                 CHECK(scan_text(cut, "a").invalid == (whole.empty() ? npos : before));
             }

@@ -18,7 +18,7 @@ namespace {
 
 const std::string kConversation =
     "{\"id\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"a\\n\"}, {\"role\": \"assistant\", \"content\": "
-    "\"\"}]}";
+    R"(""}]})";
 
 // Parses one line, which may be written on several lines here.
 Example parsed(std::string line) {
@@ -50,7 +50,7 @@ TEST_CASE("documents: the three shapes", "[data]") {
     const Example chat = parsed(kConversation);
     CHECK(chat.shape == ExampleShape::messages);
     CHECK(chat.parts == std::vector<ChatMessage>{{"user", "a\n"}, {"assistant", ""}});
-    const Example completion = parsed("{\"completion\": \"b\", \"prompt\": \"a\"}");
+    const Example completion = parsed(R"({"completion": "b", "prompt": "a"})");
     CHECK(completion.shape == ExampleShape::completion);
     CHECK(completion.parts == std::vector<ChatMessage>{{"prompt", "a"}, {"completion", "b"}});
     const Example text = parsed(" {\"text\": \"\\u00e9\", \"prompt\": 5} ");
@@ -101,19 +101,19 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
                mark + R"(}, {"role": "assistant", "content": "c"}]})";
     };
     // the reference table below has one mark at a time
-    for (const char* const off : {"\"weight\": 0.0", "\"loss\": 0", "\"weight\": 1, \"train\": false", "\"masked\": 1",
-                                  "\"masked\": false, \"weight\": 0"}) {
+    for (const char* const off : {R"("weight": 0.0)", R"("loss": 0)", R"("weight": 1, "train": false)",
+                                  R"("masked": 1)", R"("masked": false, "weight": 0)"}) {
         INFO(off);
         CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c");
     }
-    for (const char* const on : {"\"train\": true", "\"loss\": null", "\"weights\": 0", "\"label\": 0",
-                                 "\"trainable\": true, \"loss_mask\": 1", "\"mask\": \"\"", "\"loss_scale\": 1.0"}) {
+    for (const char* const on : {R"("train": true)", R"("loss": null)", R"("weights": 0)", R"("label": 0)",
+                                 R"("trainable": true, "loss_mask": 1)", R"("mask": "")", R"("loss_scale": 1.0)"}) {
         INFO(on);
         CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
     }
-    CHECK(shown(marked("\"weight\": 0", "user")) == "user: a | user: b (not learned) | assistant: c");
-    CHECK_THAT(to_line(parsed(marked("\"train\": false")).parts), contains("\"b\",\"weight\":0}"));
-    CHECK(parsed(to_line(parsed(marked("\"train\": false")).parts)).parts[1].learned == false);
+    CHECK(shown(marked(R"("weight": 0)", "user")) == "user: a | user: b (not learned) | assistant: c");
+    CHECK_THAT(to_line(parsed(marked(R"("train": false)")).parts), contains(R"("b","weight":0})"));
+    CHECK(parsed(to_line(parsed(marked(R"("train": false)")).parts)).parts[1].learned == false);
     const auto with_part = [](const char* key) {
         return fmt::format(
             R"({{"messages": [{{"role": "assistant", "content": [{{"type": "text", "text": "a", {}}}]}}]}})", key);
@@ -122,19 +122,19 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
         return fmt::format(R"({{"{}": [1], "conversations": [{{"role": "user", "content": "a"}}]}})", key);
     };
     const std::pair<std::string, std::string> refused[] = {
-        {marked("\"weight\": 0.5"), "message 2: \"weight\" must be 0 or 1, or false or true, got 0.5"},
-        {marked("\"weight\": \"0\""), "\"weight\" must be 0 or 1"},
-        {marked("\"weight\": NaN"), "got NaN"},
-        {marked("\"masked\": 0.5"), "\"masked\" must be 0 or 1"},
-        {marked("\"train\": true", "user"),
+        {marked(R"("weight": 0.5)"), R"(message 2: "weight" must be 0 or 1, or false or true, got 0.5)"},
+        {marked(R"("weight": "0")"), R"("weight" must be 0 or 1)"},
+        {marked(R"("weight": NaN)"), "got NaN"},
+        {marked(R"("masked": 0.5)"), R"("masked" must be 0 or 1)"},
+        {marked(R"("train": true)", "user"),
          "message 2: it is marked to be learned, and answers alone are: --loss-on all learns all"},
-        {marked("\"masked\": false", "user"), "message 2: it is marked to be learned"},
+        {marked(R"("masked": false)", "user"), "message 2: it is marked to be learned"},
         {marked(R"("mask": true)"), "message 2: \"mask\" changes what is learned, and true is not read"},
         {marked(R"("segments": [{"label": false}])"), "message 2: \"segments\" changes what is learned"},
         {marked(R"("label": false)"), "message 2: \"label\" changes what is learned"},
-        {with_part("\"loss_weight\": 0"), "message 1: \"loss_weight\" changes what is learned, and 0 is not read"},
-        {with_list("tools"), "\"tools\" changes what is learned, and [1] is not read"},
-        {with_list("images"), "\"images\" changes what is learned, and [1] is not read"}};
+        {with_part(R"("loss_weight": 0)"), R"(message 1: "loss_weight" changes what is learned, and 0 is not read)"},
+        {with_list("tools"), R"("tools" changes what is learned, and [1] is not read)"},
+        {with_list("images"), R"("images" changes what is learned, and [1] is not read)"}};
     for (const auto& [line, message] : refused) CHECK_THROWS_WITH(parsed(line), contains("line 1: ", message));
 }
 
@@ -176,70 +176,51 @@ TEST_CASE("documents: marks beside the texts of a line are refused by name, in e
     }
 }
 
-TEST_CASE("documents: a line with several shapes has the first", "[data]") {
-    const std::string messages = R"("messages": [{"role": "user", "content": "m"}])",
-                      conversations = R"("conversations": [{"from": "human", "value": "c"}])",
-                      conversation = R"("conversation": [{"role": "user", "content": "d"}])",
-                      instruction = R"("instruction": "i", "input": "", "output": "o")",
-                      completion = R"("prompt": "p", "completion": "q")", text = R"("text": "t")";
-    const std::pair<std::string, std::string> in_order[] = {{messages, "user: m"},
-                                                            {conversations, "user: c"},
-                                                            {conversation, "user: d"},
-                                                            {instruction, "user: i | assistant: o"},
-                                                            {completion, "prompt: p | completion: q"},
-                                                            {text, "text: t"}};
-    for (auto first = std::begin(in_order); first != std::end(in_order); ++first) {
-        for (auto next = first + 1; next != std::end(in_order); ++next) {
-            INFO(first->first << next->first);
-            CHECK(shown("{" + first->first + ", " + next->first + "}") == first->second);
-            CHECK(shown("{" + next->first + ", " + first->first + "}") == first->second);
-        }
-    }
-    // half of a shape is none, nor is a key that is null
-    CHECK(shown(R"({"prompt": "p", "prompt_id": "x", )" + messages + "}") == "user: m");
-    CHECK(shown(R"({"prompt": "rendered", )" + instruction + "}") == "user: i | assistant: o");
-    CHECK(shown(R"({"instruction": "i", "response": "r", )" + text + "}") == "text: t");
-    CHECK(shown(R"({"completion": "c", )" + text + "}") == "text: t");
-    CHECK(shown(R"({"messages": null, "instruction": "i", "output": null, )" + text + "}") == "text: t");
-    CHECK_THROWS_WITH(parsed(R"({"messages": [], )" + text + "}"), contains("must be a list of messages, got []"));
+TEST_CASE("documents: half of a shape is none, nor is a key that is null", "[data]") {
+    CHECK(shown(R"({"prompt": "p", "prompt_id": "x", "messages": [{"role": "user", "content": "m"}]})") == "user: m");
+    CHECK(shown(R"({"prompt": "rendered", "instruction": "i", "input": "", "output": "o"})") ==
+          "user: i | assistant: o");
+    CHECK(shown(R"({"instruction": "i", "response": "r", "text": "t"})") == "text: t");
+    CHECK(shown(R"({"completion": "c", "text": "t"})") == "text: t");
+    CHECK(shown(R"({"messages": null, "instruction": "i", "output": null, "text": "t"})") == "text: t");
+    CHECK_THROWS_WITH(parsed(R"({"messages": [], "text": "t"})"), contains("must be a list of messages, got []"));
 }
 
 TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
     const std::pair<std::string, std::string> table[] = {
         {"{", "not valid JSON"},
         {"[]", "an object is required"},
-        {"\"text\"", "an object is required, such as {\"messages\": [...]}"},
-        {"{}", "none of \"messages\""},
-        {"{\"prompt\": \"a\"}", "none of"},
-        {"{\"t\": \"a\", \"id\": 1}", "its fields are id, t: --text-field NAME reads one field"},
-        {"{\"question\": \"a\", \"answer\": \"b\"}",
-         "it looks like a question, \"question\", and its answer, \"answer\""},
-        {"{\"prompt\": \"a\", \"response\": \"b\"}", "name them \"prompt\" and \"completion\""},
-        {"{\"prompt\": \"a\", \"chosen\": \"b\", \"rejected\": \"c\"}", "it looks like a preference"},
-        {"{\"input_ids\": [1, 2], \"labels\": [1, 2]}", "it looks like ids of tokens"},
-        {"{\"text\": null}", "\"text\" must be a text, got null"},
-        {"{\"completion\": \"a\"}", "none of"},
-        {"{\"prompt\": null, \"completion\": \"a\"}", "\"prompt\" must be a text, got null"},
-        {"{\"prompt\": \"a\", \"completion\": [{\"role\": \"assistant\", \"content\": \"b\"}]}", "must both be texts"},
-        {"{\"messages\": []}", "\"messages\" must be a list of messages, got []"},
-        {"{\"conversations\": {}}", "\"conversations\" must be a list of messages"},
-        {"{\"messages\": [5]}", "message 1: an object with \"role\" and \"content\" is required, got 5"},
-        {"{\"messages\": [{\"role\": \"assistant\", \"content\": null}]}", "\"content\" must be a text, got null"},
-        {"{\"messages\": [{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{\"id\": 1}]}]}",
-         "message 1: \"tool_calls\" changes what is learned"},
-        {"{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image\"}]}]}",
-         "message 1: a part of \"content\" has the type \"image\""},
+        {R"("text")", R"(an object is required, such as {"messages": [...]})"},
+        {"{}", R"(none of "messages")"},
+        {R"({"prompt": "a"})", "none of"},
+        {R"({"t": "a", "id": 1})", "its fields are id, t: --text-field NAME reads one field"},
+        {R"({"question": "a", "answer": "b"})", R"(it looks like a question, "question", and its answer, "answer")"},
+        {R"({"prompt": "a", "response": "b"})", R"(name them "prompt" and "completion")"},
+        {R"({"prompt": "a", "chosen": "b", "rejected": "c"})", "it looks like a preference"},
+        {R"({"input_ids": [1, 2], "labels": [1, 2]})", "it looks like ids of tokens"},
+        {R"({"text": null})", R"("text" must be a text, got null)"},
+        {R"({"completion": "a"})", "none of"},
+        {R"({"prompt": null, "completion": "a"})", R"("prompt" must be a text, got null)"},
+        {R"({"prompt": "a", "completion": [{"role": "assistant", "content": "b"}]})", "must both be texts"},
+        {R"({"messages": []})", R"("messages" must be a list of messages, got [])"},
+        {R"({"conversations": {}})", R"("conversations" must be a list of messages)"},
+        {R"({"messages": [5]})", R"(message 1: an object with "role" and "content" is required, got 5)"},
+        {R"({"messages": [{"role": "assistant", "content": null}]})", R"("content" must be a text, got null)"},
+        {R"({"messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": 1}]}]})",
+         R"(message 1: "tool_calls" changes what is learned)"},
+        {R"({"messages": [{"role": "user", "content": [{"type": "image"}]}]})",
+         R"(message 1: a part of "content" has the type "image")"},
         {"{\"messages\": [{\"role\": \"user\", \"content\": \"\\ud83d\"}]}",
          "\"content\" must be a text, got \"\\ufffd\\ufffd\\ufffd\", half of a surrogate pair in it"},
-        {"{\"conversations\": [{\"from\": \"function_call\", \"value\": \"a\"}]}", "got \"function_call\""},
-        {"{\"instruction\": \"a\", \"output\": 5}", "\"output\" must be a text, got 5"},
-        {"{\"instruction\": \"a\", \"output\": \"b\", \"history\": [[\"c\"]]}", "\"history\" must be a list of pairs"},
-        {"{\"messages\": [{\"role\": \"user\"}]}", "message 1: \"content\" must be a text"},
-        {"{\"messages\": [{\"role\": \"user\", \"content\": [\"a\"]}]}", "message 1: \"content\" must be a text"},
-        {"{\"messages\": [{\"role\": \"tool\", \"content\": \"a\"}]}",
-         "message 1: the role must be system, user or assistant, got \"tool\""},
-        {"{\"text\": \"a\", \"text\": \"b\"}", "appears twice"},
-        {"{\"text\": \"of another shape\"}", "it holds text, and line 1 messages: one file holds one shape"},
+        {R"({"conversations": [{"from": "function_call", "value": "a"}]})", R"(got "function_call")"},
+        {R"({"instruction": "a", "output": 5})", R"("output" must be a text, got 5)"},
+        {R"({"instruction": "a", "output": "b", "history": [["c"]]})", R"("history" must be a list of pairs)"},
+        {R"({"messages": [{"role": "user"}]})", R"(message 1: "content" must be a text)"},
+        {R"({"messages": [{"role": "user", "content": ["a"]}]})", R"(message 1: "content" must be a text)"},
+        {R"({"messages": [{"role": "tool", "content": "a"}]})",
+         R"(message 1: the role must be system, user or assistant, got "tool")"},
+        {R"({"text": "a", "text": "b"})", "appears twice"},
+        {R"({"text": "of another shape"})", "it holds text, and line 1 messages: one file holds one shape"},
     };
     for (const auto& [line, message] : table) {
         const std::string lines = kConversation + "\r\n\n" + line + "\n" + kConversation;
@@ -268,7 +249,7 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
     CHECK(both.source_of(3) == texts + ": record 2 with text");
     CHECK(both.documents == std::vector<std::string_view>{"a\n", "a\n", "one", "two"});
     CHECK(Corpus(both).documents[3].data() == both.documents[3].data());  // a copy shares the texts
-    CHECK_THROWS_WITH(read_corpus({other}), contains(other + ": line 1: none of \"messages\""));
+    CHECK_THROWS_WITH(read_corpus({other}), contains(other + R"(: line 1: none of "messages")"));
     CHECK_THROWS_WITH(read_corpus({other}, {.skip_bad_lines = true}),
                       contains("nothing is left to read: skipped 2 bad lines, such as " + other + ": line 1: "));
     CHECK(read_corpus({other}, {.text_field = "t"}).documents == std::vector<std::string_view>{"a", "b"});
@@ -318,7 +299,7 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
          {"{ a brace\n" + unknown, "Such as:\n" + unknown + "\n", std::string("[1]"), std::string("{}\n{}")})
         CHECK_FALSE(piped(text).examples);
     // in a folder, files of other kinds are skipped and reported
-    folder.write("f/settings.json", "{\"a\": 1}");
+    folder.write("f/settings.json", R"({"a": 1})");
     folder.write("f/notes.txt", unknown);
     const Corpus some = read_corpus({folder.path("f")});
     CHECK(some.documents == std::vector<std::string_view>{unknown});
@@ -333,7 +314,7 @@ TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[da
     const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
     CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
     CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
-                      contains("line 1: \"prompt\" must be a text, got NaN"));
+                      contains(R"(line 1: "prompt" must be a text, got NaN)"));
     CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), contains("\"text\" must be a text, got 1e999"));
 }
 
