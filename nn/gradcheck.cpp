@@ -8,18 +8,18 @@
 
 namespace inkling::nn {
 
-double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at) {
-    Inputs leaves;
-    for (const auto& x : at) leaves.emplace_back(x.clone(), true);
+double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at,
+                             Orders orders) {
+    const Inputs leaves = leaves_at(at);
     Inputs all = leaves;
     for (const auto& [name, p] : module.parameters())
         if (p.requires_grad()) all.push_back(p);
-    return parameter_gradient_error(
-        [&] {
-            Generator random{4, 0};
-            return f(leaves, &random);
-        },
-        all);
+    const auto output = [&] {
+        Generator random{4, 0};
+        return f(leaves, &random);
+    };
+    const double first = parameter_gradient_error(output, all);
+    return orders == Orders::first ? first : std::max(first, second_gradient_error(output, all));
 }
 
 namespace {

@@ -62,8 +62,7 @@ double worst_relative_error(const Array<double>& gradient_any, const std::vector
 
 }  // namespace
 
-double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
-                                std::uint64_t seed) {
+double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const Inputs& parameters, std::uint64_t seed) {
     for (Tensor<double> p : parameters) p.zero_grad();
     const Tensor<double> y = f();
     const Array<double> v = normal(y.shape(), seed ^ 0xc07a46e5);
@@ -88,27 +87,30 @@ double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vect
     return worst;
 }
 
-double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed) {
+Inputs leaves_at(const std::vector<Array<double>>& at) {
     Inputs leaves;
     for (const auto& x : at) leaves.emplace_back(x.clone(), true);
+    return leaves;
+}
+
+double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed) {
+    const Inputs leaves = leaves_at(at);
     return parameter_gradient_error([&] { return f(leaves); }, leaves, seed);
 }
 
-double second_gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed) {
-    std::vector<Array<double>> all = at;
-    Inputs constants;
-    for (const auto& x : at) constants.emplace_back(x);
-    all.push_back(normal(f(constants).shape(), seed ^ 0x5ec0d));
-    const auto first = [&](const Inputs& in) {
+double second_gradient_error(FunctionRef<Tensor<double>()> f, const Inputs& parameters, std::uint64_t seed) {
+    const Tensor<double> dy(normal(f().shape(), seed ^ 0x5ec0d), true);
+    const auto first = [&] {
         const bool create_graph = !NoGrad::active();  // finite differences run under NoGrad
         const EnableGrad scope;
-        const Inputs x(in.begin(), in.end() - 1);
-        Inputs flat{reshape(in.back(), -1)};  // gives constant gradients a graph, too
-        for (const Tensor<double>& g : gradients(f(x), x, {.dy = in.back(), .create_graph = create_graph}))
+        Inputs flat{reshape(dy, -1)};  // gives constant gradients a graph, too
+        for (const Tensor<double>& g : gradients(f(), parameters, {.dy = dy, .create_graph = create_graph}))
             flat.push_back(reshape(g, -1));
         return concatenate(flat, 0);
     };
-    return gradient_error(first, all, seed);
+    Inputs all = parameters;
+    all.push_back(dy);
+    return parameter_gradient_error(first, all, seed);
 }
 
 Array<double> normal(const Shape& shape, std::uint64_t seed) {

@@ -23,13 +23,14 @@ using Function = FunctionRef<Tensor<double>(const Inputs&)>;
 // input's gradient.
 double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
 
-// The same for the gradients of f as a function of its inputs and of the cotangent: gradients of gradients. The
-// differences use gradients that are arrays, so this also compares them with the gradients that have a graph.
-double second_gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
+Inputs leaves_at(const std::vector<Array<double>>& at);
 
 // The same for the parameters of a module, which are perturbed in place.
-double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
-                                std::uint64_t seed = 1);
+double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const Inputs& parameters, std::uint64_t seed = 1);
+
+// The same for the gradients of f as a function of its parameters and of the cotangent: gradients of gradients. The
+// differences use gradients that are arrays, so this also compares them with the gradients that have a graph.
+double second_gradient_error(FunctionRef<Tensor<double>()> f, const Inputs& parameters, std::uint64_t seed = 1);
 
 // Standard normal numbers; `away_from_zero` pushes them at least 0.1 from 0, where relu has its kink.
 Array<double> normal(const Shape& shape, std::uint64_t seed);

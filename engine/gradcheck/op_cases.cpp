@@ -98,7 +98,8 @@ double gradient_error(const OpCase<double>& row) {
 }
 
 double second_gradient_error(const OpCase<double>& row) {
-    return second_gradient_error(row.function, row.inputs.at(0));
+    const Inputs leaves = leaves_at(row.inputs.at(0));
+    return second_gradient_error([&] { return row.function(leaves); }, leaves);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "engine/ops/elementwise/binary.h"
 #include "nn/linear.h"
 #include "tests/engine/helpers.h"
 
@@ -45,7 +46,16 @@ TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs an
                           grads.add(0, dx);
                       });
     };
-    CHECK(nn::module_gradient_error(linear, wrong_input, {normal({4, 3}, 1)}) > 1e-2);
+    CHECK(nn::module_gradient_error(linear, wrong_input, {normal({4, 3}, 1)}, nn::Orders::first) > 1e-2);
+    // y = x^2 / 2: the gradient x is right, but the gradient of x is lost.
+    const auto wrong_twice = [&](const Inputs& in, Generator*) {
+        const auto gradient = [x = in[0].detach()](const Tensor<double>& dy, Gradients<double>& grads) {
+            grads.add(0, mul(dy, x));
+        };
+        return record("wrong", mul(in[0], in[0]).value() * 0.5, inputs(in[0]), gradient);
+    };
+    CHECK(nn::module_gradient_error(linear, wrong_twice, {normal({4, 3}, 1)}, nn::Orders::first) < 1e-8);
+    CHECK(nn::module_gradient_error(linear, wrong_twice, {normal({4, 3}, 1)}) > 1e-2);
     const auto detached = [&](const Inputs& in, Generator*) {  // reaches no parameter
         const Tensor<double> y = linear.forward(in[0]);
         return Tensor<double>(y.value());
