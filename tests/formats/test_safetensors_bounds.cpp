@@ -61,19 +61,16 @@ TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, an
         std::string header;
         if (kind == 0)
             header = filled(
-                "{", [&](auto i) { return fmt::format("\"{:x}\":{}", i, empty); }, "}");
+                "{", [&](auto i) { return fmt::format(R"("{:x}":{})", i, empty); }, "}");
         if (kind == 1)
             header = filled(
-                "{", [&](auto i) { return fmt::format("\"{:x}{}\":{}", i, std::string(400, 'n'), empty); }, "}");
+                "{", [&](auto i) { return fmt::format(R"("{:x}{}":{})", i, std::string(400, 'n'), empty); }, "}");
         if (kind == 2)
-            header = filled(
-                "{\"__metadata__\":{", [](auto i) { return fmt::format("\"{:x}\":\"\"", i); }, "}}");
-        if (kind == 3) header = "{\"__metadata__\":{\"a\":\"" + std::string(kHeader, 'x') + "\"}}";
-        if (kind == 4) header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[" + std::string(kHeader, '1') + "]}}";
-        if (kind == 5)
-            header = filled(
-                "{\"a\":{\"x\":[", [](auto) { return std::string("0"); }, "]}}");
-        if (kind == 6) header = "{\"a\":" + std::string(kHeader, '[');
+            header = filled(R"({"__metadata__":{)", [](auto i) { return fmt::format(R"("{:x}":"")", i); }, "}}");
+        if (kind == 3) header = R"({"__metadata__":{"a":")" + std::string(kHeader, 'x') + "\"}}";
+        if (kind == 4) header = R"({"a":{"dtype":"U8","shape":[)" + std::string(kHeader, '1') + "]}}";
+        if (kind == 5) header = filled(R"({"a":{"x":[)", [](auto) { return std::string("0"); }, "]}}");
+        if (kind == 6) header = R"({"a":)" + std::string(kHeader, '[');
         folder.write("model.safetensors", file_of(header, 0));
         header = {};
         INFO("kind " << kind);

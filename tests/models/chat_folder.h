@@ -1,15 +1,14 @@
 // A chat model that answers nonsense.
 #pragma once
 
+#include "models/files/chat_tokens.h"
 #include "models/files/folder.h"
 #include "tests/paths.h"
 #include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 
-inline const std::string kChatMl =
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
-    "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+inline const std::string kChatMl = models::kChatMl;
 
 // A folder with a model of random weights, a chat template, and ChatML's special tokens 811 and 812.
 struct ChatFolder {

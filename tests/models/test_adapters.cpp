@@ -154,17 +154,6 @@ TEST_CASE("adapters: layers may have another rank and alpha, as PEFT's patterns 
         shared.share_adapters(*again.model);
         shared.eval();
         check_logits(shared, numbers, "logits", 5e-5);
-        const auto written = nlohmann::json::parse(formats::read_file(saved.path("adapter_config.json")));
-        if (std::string(name) == "patterns_gpt2") continue;
-        const auto &ranks = written.at("rank_pattern"), &alphas = written.at("alpha_pattern");
-        CHECK(ranks.at("model.layers.1.self_attn.q_proj") == 2);
-        CHECK(ranks.at("model.layers.0.self_attn.q_proj") == 3);
-        CHECK(ranks.at("model.layers.1.self_attn.v_proj") == 5);
-        CHECK_FALSE(ranks.contains("model.layers.1.mlp.up_proj"));
-        CHECK(alphas.at("model.layers.1.mlp.up_proj") == 64);
-        CHECK(alphas.at("model.layers.0.self_attn.v_proj") == 0);
-        CHECK(alphas.at("model.layers.1.mlp.down_proj") == 2.5);
-        CHECK_FALSE(alphas.contains("model.layers.1.self_attn.v_proj"));
     }
 }
 

@@ -29,20 +29,6 @@ TEST_CASE("damaged folder: a missing file is named", "[models]") {
     CHECK(folder.refusal().empty());  // these only tell other programs how to write text
 }
 
-TEST_CASE("damaged folder: every file cut short anywhere is refused by name", "[models]") {
-    for (const char* name : {"config.json", "model.safetensors", "tokenizer.json"}) {
-        const ModelFolder folder;
-        const std::string whole = formats::read_file(folder.path(name));
-        for (std::size_t part = 0; part < 12; ++part) {
-            // for text, the last bytes are a newline and the closing bracket
-            const std::size_t length = part * (whole.size() - 2) / 11;
-            folder.scratch.write(name, whole.substr(0, length));
-            INFO(name << " cut to " << length << " of " << whole.size() << " bytes");
-            CHECK_THAT(folder.refusal(), contains(folder.path(name).string()));
-        }
-    }
-}
-
 TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tokenizer", "[models]") {
     const ModelFolder folder;
     const std::string config = formats::read_file(folder.path("config.json"));
@@ -65,30 +51,19 @@ TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tok
     CHECK(folder.refusal().empty());  // a padded vocabulary
 }
 
-TEST_CASE("damaged folder: an irregular, endless or far too large file is refused by name", "[models]") {
+TEST_CASE("damaged folder: a FIFO and a far too large file are refused by name", "[models]") {
     for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json"}) {
         const ModelFolder folder;
         if (std::string(name).ends_with("index.json")) fs::remove(folder.weights());
         const std::string path = folder.path(name);
-        const auto refusal = [&] {
-            const std::string message = folder.refusal();
-            CHECK_THAT(message, contains("cannot read " + path + ": "));
-            return message;
-        };
         fs::remove(path);
         REQUIRE(::mkfifo(path.c_str(), 0600) == 0);  // nobody writes to it
-        CHECK_THAT(refusal(), contains("it is a FIFO"));
-        fs::remove(path);
-        fs::create_symlink("/dev/zero", path);
-        CHECK_THAT(refusal(), contains("it is a device"));
-        fs::remove(path);
-        fs::create_symlink(name, path);
-        CHECK_THAT(refusal(), contains("Too many levels of symbolic links"));
+        CHECK_THAT(folder.refusal(), contains("cannot read " + path + ": it is a FIFO"));
         fs::remove(path);
         if (std::string(name).ends_with(".safetensors")) continue;
         folder.scratch.write(name, "{");
         fs::resize_file(path, std::uintmax_t{1} << 40);
-        CHECK_THAT(refusal(), contains("the limit for a JSON file is 64 MB"));
+        CHECK_THAT(folder.refusal(), contains("cannot read " + path + ": ", "the limit for a JSON file is 64 MB"));
     }
     const ModelFolder folder;  // weights are mapped: a terabyte of them is only more than the header says
     fs::resize_file(folder.weights(), std::uintmax_t{1} << 40);
@@ -199,17 +174,6 @@ TEST_CASE("damaged folder: values that are not finite are not written", "[models
         CHECK_THROWS_WITH(models::save_state_dict(folder.model, folder.weights()), contains("has the value"));
     }
     CHECK(formats::read_file(folder.weights()) == before);
-}
-
-TEST_CASE("damaged folder: a config of another shape than the weights is refused", "[models]") {
-    const auto wrong = json::parse(R"([{"n_layer": 1}, {"n_layer": 3}, {"n_embd": 10}, {"n_embd": 16},
-        {"vocab_size": 9}, {"n_positions": 5}, {"n_positions": 7}])");
-    for (const json& changes : wrong) {
-        const ModelFolder folder;
-        folder.change_json("config.json", [&](json& j) { j.update(changes); });
-        INFO(changes);
-        CHECK_THAT(folder.refusal(), contains("model.safetensors"));
-    }
 }
 
 TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[models]") {

@@ -95,7 +95,8 @@ TEST_CASE("roles: the role of each parameter, in every family", "[models]") {
     const auto stacked = [&](const Architecture& a, const char* name, std::size_t maps, std::size_t head_size) {
         const nn::ParameterKind kind = kind_of(a, name);
         INFO(name);
-        CHECK((kind.stacked == maps && kind.head_size == head_size));
+        CHECK(kind.stacked == maps);
+        CHECK(kind.head_size == head_size);
     };
     stacked(gpt2, "transformer.h.0.attn.c_attn.weight", 3, 3);
     stacked(gpt2, "transformer.h.0.attn.c_proj.weight", 1, 0);

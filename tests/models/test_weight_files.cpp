@@ -117,27 +117,6 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
     }
 }
 
-TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads and biases too", "[models]") {
-    auto [model, tokenizer] = models::load_model(kNanoChatTiny);
-    models::Architecture config = model->config;
-    config.qkv_bias = config.attention_bias = true, config.softcap = 0, config.rope_theta = 500;
-    const auto other = std::make_unique<models::Transformer<float>>(config);
-    for (models::Transformer<float>* const m : {model.get(), other.get()}) {
-        fill_parameters(*m, 0.2, {5, 0});
-        m->eval();
-        const ScratchFolder folder;
-        models::save_model(folder.path(), *m, *tokenizer);
-        const auto back = models::load_model(folder.path());
-        CHECK(back.model->config == m->config);
-        const IdArray ids = random_ids({2, 12}, 21, 1);
-        CHECK(same_bits(back.model->forward(ids).value(), m->forward(ids).value()));
-        const StoredTensors stored = read_tensors(folder.path("model.safetensors"));
-        CHECK(stored.size() == m->parameters().size());
-        CHECK(stored.at("model.layers.1.mlp.fc1.weight").shape == std::vector<std::uint64_t>{40, 24});  // (out, in)
-        CHECK(stored.at("model.layers.1.self_attn.k_proj.weight").shape == std::vector<std::uint64_t>{12, 24});
-    }
-}
-
 TEST_CASE(
     "weight files: bfloat16 matrices that stay so give the same logits to the last bit, and so do those packed for a "
     "inference",

@@ -42,6 +42,19 @@ inline void check_last_logits(const std::vector<float>& logits, const nlohmann::
               Approx(numbers["logits"][(n - 1) * logits.size() + i].get<double>()).margin(5e-5));
 }
 
+// The prompt and what the model writes, `size` tokens in all; the likeliest token comes next.
+inline std::vector<std::int32_t> greedy_text(const models::Transformer<float>& model,
+                                             std::span<const std::int32_t> prompt, std::size_t size,
+                                             const data::Tokenizer* tokenizer = nullptr) {
+    generate::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = size - prompt.size();
+    generate::Sequence sequence(model, tokenizer, greedy);
+    sequence.add(prompt);
+    sequence.write();
+    return {sequence.tokens().begin(), sequence.tokens().end()};
+}
+
 // Checks the tokenizer's ids, the loss of the text, its gradients if they are given, and the greedy text.
 inline void check_loss_and_text(models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                                 const nlohmann::json& numbers) {
@@ -49,12 +62,8 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
     const auto tokens = tokenizer.encode(text);
     CHECK(tokens == numbers["encoded"].get<std::vector<std::int32_t>>());
     CHECK(tokenizer.decode(tokens) == text);
-    const auto row = [&](std::size_t first) {
-        IdArray a({1, tokens.size() - 1});
-        std::copy_n(tokens.data() + first, tokens.size() - 1, a.data());
-        return a;
-    };
-    const Tensor<float> loss = model.loss(row(0), row(1));
+    const Tensor<float> loss =
+        model.loss(row_of(std::span(tokens).first(tokens.size() - 1)), row_of(std::span(tokens).subspan(1)));
     CHECK(static_cast<double>(loss.item()) == Approx(numbers["loss"].get<double>()).margin(1e-5));
     if (numbers.contains("gradient_norms")) {
         model.zero_grad();
@@ -66,23 +75,14 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
             CHECK(std::sqrt(squares) == Approx(numbers["gradient_norms"][name].get<double>()).epsilon(1e-4));
         }
     }
-    generate::GenerateOptions greedy;
-    greedy.temperature = 0;
-    greedy.max_tokens = 9;
-    generate::Sequence sequence(model, nullptr, greedy);
-    sequence.add(std::span(tokens).first(3));
-    sequence.write();
-    CHECK(std::vector(sequence.tokens().begin(), sequence.tokens().end()) ==
-          numbers["greedy"].get<std::vector<std::int32_t>>());
+    CHECK(greedy_text(model, std::span(tokens).first(3), 12) == numbers["greedy"].get<std::vector<std::int32_t>>());
 }
 
 // Checks the losses of steps of AdamW on one text against PyTorch's, and returns the parameters that it trained.
 inline nn::FlatParameters<float> check_training(models::Transformer<float>& model,
                                                 const std::vector<std::int32_t>& text,
                                                 const std::vector<double>& losses, double learning_rate) {
-    IdArray from({1, text.size() - 1}), to({1, text.size() - 1});
-    std::copy_n(text.data(), from.size(), from.data());
-    std::copy_n(text.data() + 1, to.size(), to.data());
+    const IdArray from = row_of(std::span(text).first(text.size() - 1)), to = row_of(std::span(text).subspan(1));
     nn::FlatParameters<float> flat(model);
     const auto optimizer = train::make_optimizer(train::TrainOptions{}, flat);
     for (const double want : losses) {

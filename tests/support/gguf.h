@@ -1,6 +1,7 @@
 // Reads a GGUF file, its metadata as JSON and its tensors as float32; and writes one.
 //   const Gguf file(path);
 //   check_holds(file.pairs, "general.architecture", "gpt2");
+//   const auto config = read_gguf(fill, models::load_config);
 //   const Gguf again = gguf_of([](auto& out) { out.add("x", GgufType::F32, {2}, array_of({1, 2})); });
 #pragma once
 
@@ -58,12 +59,19 @@ inline formats::GgufWriter::Make array_of(const std::vector<float>& values) {
     };
 }
 
-inline Gguf gguf_of(const std::function<void(formats::GgufWriter&)>& fill) {
+// What read(path) makes of the file that `fill` makes.
+template <class Read>
+auto read_gguf(const std::function<void(formats::GgufWriter&)>& fill, const Read& read) {
     const ScratchFolder scratch;
+    const std::filesystem::path path = scratch.path("written.gguf");
     formats::GgufWriter out;
     fill(out);
-    out.write(scratch.path("written.gguf"));
-    return Gguf(scratch.path("written.gguf"));
+    out.write(path);
+    return read(path);
+}
+
+inline Gguf gguf_of(const std::function<void(formats::GgufWriter&)>& fill) {
+    return read_gguf(fill, [](const std::filesystem::path& path) { return Gguf(path); });
 }
 
 }  // namespace inkling::testing

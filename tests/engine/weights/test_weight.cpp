@@ -39,6 +39,8 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
         CHECK_FALSE(same_bits(small.values(), w.value()));
         const Weight<float> again = Weight(widened(small)).as(type);  // what has been rounded stays
         CHECK(same_bits(again.values(), small.values()));
+        const Weight<float> half = Weight(w).as(WeightType::bf16);  // packed again row by row
+        CHECK(same_bits(half.as(type).values(), Weight(widened(half)).as(type).values()));
         CHECK(small.detach().packed() == small.packed());
     }
     const Weight<float> plain = Weight(w).as(WeightType::fp32), ragged = Tensor<float>(random_array<float>({5, 33}, 1));
@@ -46,6 +48,8 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
     CHECK_FALSE(plain.tensor().requires_grad());
     CHECK(same_bits(plain.value(), w.value()));
     CHECK_FALSE(ragged.as(WeightType::q8_0).packed());  // rows of 33 have no blocks of 32
+    check_close(ragged.as(WeightType::bf16).as(WeightType::q8_0).values(), ragged.value(), 0.03);
+    CHECK(same_bits(Weight(Tensor<float>::zeros({2, 32})).as(WeightType::q8_0).values(), Array<float>({2, 32}, 0.0f)));
     CHECK_THROWS_WITH(Weight(w).as(WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }
 

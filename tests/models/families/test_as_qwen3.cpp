@@ -12,23 +12,13 @@ using namespace inkling::testing;
 using models::Architecture;
 using models::Transformer;
 
-namespace {
-
-double difference(const Transformer<float>& a, const Transformer<float>& b, const IdArray& ids) {
-    const ConstArray<float> x = a.forward(ids).value().contiguous(), y = b.forward(ids).value().contiguous();
-    double worst = 0;
-    for (std::size_t i = 0; i < x.size(); ++i)
-        worst = std::max(worst, std::abs(static_cast<double>(x.data()[i] - y.data()[i])));
-    return worst;
-}
-
-}  // namespace
-
 TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[models]") {
     const auto numbers = reference("nanochat_tiny/expected.json");
     const auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     const auto qwen = models::as_qwen3(*model);
-    CHECK((qwen->config.family == "qwen3" && qwen->config.kv_heads() == 2 && qwen->config.inner() == 40));
+    CHECK(qwen->config.family == "qwen3");
+    CHECK(qwen->config.kv_heads() == 2);
+    CHECK(qwen->config.inner() == 40);
     check_logits(*qwen, numbers, "uncapped", 1e-4);
     const ScratchFolder folder;
     models::save_model(folder.path(), *qwen, *tokenizer);
@@ -48,12 +38,9 @@ TEST_CASE("as qwen3: every choice of a nanochat", "[models]") {
             Transformer<float> model(a);
             fill_parameters(model, 0.15, {11, 0});
             const auto qwen = models::as_qwen3(model);
-            CHECK(difference(model, *qwen, ids) < 2e-5);
-            CHECK((qwen->config.end_tokens == a.end_tokens && !qwen->config.has_bos));
-            a.softcap = 2;
-            Transformer<float> capped(a);
-            fill_parameters(capped, 0.15, {11, 0});
-            CHECK(difference(capped, *models::as_qwen3(capped), ids) > 0.01);
+            check_close(qwen->forward(ids).value(), model.forward(ids).value(), 5e-5);
+            CHECK(qwen->config.end_tokens == a.end_tokens);
+            CHECK_FALSE(qwen->config.has_bos);
         }
     }
     CHECK_THROWS_WITH(models::as_qwen3(Transformer<float>(llama_shape(11, 1, 2, 2, 8, 4))),

@@ -64,6 +64,20 @@ TEST_CASE("families: transformers' logits, loss, gradients and greedy text come 
     }
 }
 
+TEST_CASE("families: greedy texts of models trained here are transformers'", "[models]") {
+    const auto expected = reference("greedy.json");
+    for (const std::string arch : {"gpt2", "nanochat", "llama"}) {
+        const auto [model, tokenizer] = models::load_model(tests_path("reference/greedy_" + arch));
+        for (const auto& text : expected[arch]) {
+            const auto ids = text["ids"].get<std::vector<std::int32_t>>();
+            const auto prompt = tokenizer->encode(text["prompt"].get<std::string>());
+            INFO(arch << ", transformers: " << text["text"].get<std::string>());
+            CHECK(tokenizer->decode(greedy_text(*model, prompt, ids.size(), tokenizer.get())) ==
+                  tokenizer->decode(ids));
+        }
+    }
+}
+
 TEST_CASE("families: 12 steps of AdamW follow PyTorch's", "[models]") {
     for (const auto& folder : folders()) {
         INFO(folder.filename().string());
