@@ -44,7 +44,8 @@ TEST_CASE("freeze: what is named, or all, keeps its name, value and count", "[nn
     net.freeze([](const std::string& name) { return !name.starts_with("head."); });
     CHECK(net.parameter_count() == count);
     CHECK(net.parameters().size() == listed);
-    CHECK((net.head.weight.requires_grad() && net.head.bias.requires_grad()));
+    CHECK(net.head.weight.requires_grad());
+    CHECK(net.head.bias.requires_grad());
     CHECK_FALSE(
         (net.mlp.c_fc.weight.requires_grad() || net.norm.bias.requires_grad() || net.table.weight.requires_grad()));
     CHECK(same_bits(net.mlp.c_fc.weight.value(), before));

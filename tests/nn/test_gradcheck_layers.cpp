@@ -68,7 +68,8 @@ TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs an
 TEST_CASE("gradcheck: every run of the function has the same random numbers", "[nn]") {
     Generator random{77, 5};
     nn::Linear<double> linear(random, 2, 2);  // takes two streams
-    CHECK((random.seed == 77 && random.next_stream == 7));
+    CHECK(random.seed == 77);
+    CHECK(random.next_stream == 7);
     std::set<std::uint64_t> keys;
     const auto f = [&](const Inputs& in, Generator* own) {
         keys.insert(own->next().stream);

@@ -74,20 +74,30 @@ TEST_CASE("module: layers without biases, and a packed projection, which has no 
 TEST_CASE("module: train, eval and zero_grad reach every child and parameter", "[nn]") {
     Generator random{1, 0};
     Outer outer(random);
-    CHECK((outer.training() && outer.first.training() && outer.second.drop.training()));
+    CHECK(outer.training());
+    CHECK(outer.first.training());
+    CHECK(outer.second.drop.training());
     outer.eval();
-    CHECK_FALSE((outer.training() || outer.first.training() || outer.second.drop.training()));
-    CHECK_FALSE((outer.first.up.training() || outer.second.down.training()));
+    CHECK_FALSE(outer.training());
+    CHECK_FALSE(outer.first.training());
+    CHECK_FALSE(outer.second.drop.training());
+    CHECK_FALSE(outer.first.up.training());
+    CHECK_FALSE(outer.second.down.training());
     outer.first.train();
-    CHECK((outer.first.drop.training() && outer.first.training()));
-    CHECK_FALSE((outer.training() || outer.second.drop.training()));
+    CHECK(outer.first.drop.training());
+    CHECK(outer.first.training());
+    CHECK_FALSE(outer.training());
+    CHECK_FALSE(outer.second.drop.training());
     outer.train();
-    CHECK((outer.training() && outer.second.training() && outer.second.drop.training()));
+    CHECK(outer.training());
+    CHECK(outer.second.training());
+    CHECK(outer.second.drop.training());
 
     nn::AdditiveAttention<float> additive(random, 4, 3, 8, 0.5);  // its parts are named as if they were its own
     CHECK(names(additive) == std::vector<std::string>{"W_k.weight", "W_q.weight", "w_v.weight"});
     additive.eval();
-    CHECK_FALSE((additive.dropout.training() || additive.score->training()));
+    CHECK_FALSE(additive.dropout.training());
+    CHECK_FALSE(additive.score->training());
     Inner inner(random);  // zero_grad reaches every parameter
     const Tensor<double> x(normal({4, 2}, 1));
     backward(inner.down.forward(inner.up.forward(x)), Array<double>({4, 2}, 1.0));
@@ -109,8 +119,10 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
     for (const auto& [name, p] : linear.parameters()) {
         INFO(name);
         const auto [least, most] = std::minmax_element(p.value().data(), p.value().data() + p.size());
-        CHECK((*least >= -bound && *most <= bound));
-        CHECK((*least<-0.95 * bound&& * most> 0.95 * bound));
+        CHECK(*least >= -bound);
+        CHECK(*most <= bound);
+        CHECK(*least < -0.95 * bound);
+        CHECK(*most > 0.95 * bound);
         CHECK(deviation_of(p.value()) == Approx(bound / std::sqrt(3.0)).epsilon(0.1));
     }
     nn::Embedding<float> table(random, 200, 100);

@@ -56,27 +56,6 @@ TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copie
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or two of them", "[nn]", float, double) {
-    using T = TestType;
-    const Array<T> x = random_array<T>({2, 2, 40, 8}, 1), other = random_array<T>({2, 2, 40, 8}, 2);
-    for (const int kind : {0, 1, 2, 3}) {
-        const auto with = [&](NeedWeights wanted) {
-            return run<T>(
-                [&](const auto& in) {
-                    const Tensor<T>&a = in[0], &b = in[1];
-                    const Tensor<T>&q = kind == 1 ? b : a, &k = kind == 2 ? b : a, &v = kind == 3 ? b : a;
-                    return nn::scaled_dot_product_attention(q, k, v, everything(2), wanted).output;
-                },
-                {x, other});
-        };
-        INFO("kind " << kind);
-        const Computed<T> fused = with(NeedWeights::no), composed = with(NeedWeights::yes);
-        check_close(fused.value, composed.value, tolerance<T>());
-        check_close(fused.grads[0], composed.grads[0], tolerance<T>(), "gradient");
-        check_close(fused.grads[1], composed.grads[1], tolerance<T>(), "gradient of the other");
-    }
-}
-
 TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast to all positions", "[nn]", float,
                    double) {
     using T = TestType;
