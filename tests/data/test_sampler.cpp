@@ -16,12 +16,50 @@
 #include "tests/catch.h"
 #include "tests/data/corpus.h"
 #include "tests/data/shakespeare.h"
-#include "tests/data/windows.h"
 #include "tests/support/pieces.h"
 
 using namespace inkling;
 using namespace inkling::data;
 using namespace inkling::testing;
+
+namespace {
+
+// The starts of the windows of steps [0, steps), in order, for tokens that are positions().
+std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
+    std::vector<std::size_t> all;
+    Batch batch;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        sampler.fill(step, batch);
+        for (std::size_t b = 0; b < batch.inputs.dim(0); ++b)
+            all.push_back(static_cast<std::size_t>(batch.inputs(b, 0)));
+    }
+    return all;
+}
+
+// 0, 1, 2, ...: each token's value is its position.
+std::vector<std::int32_t> positions(std::size_t n) {
+    std::vector<std::int32_t> tokens(n);
+    for (std::size_t i = 0; i < n; ++i) tokens[i] = static_cast<std::int32_t>(i);
+    return tokens;
+}
+
+// The text with a bar before each token that begins a paragraph.
+std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+    const Paragraphs paragraphs(tokenizer);
+    std::string text;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (paragraphs.begins(ids, i)) text += '|';
+        text += tokenizer.decode(ids.subspan(i, 1));
+    }
+    return text;
+}
+
+std::string marked_letters(const std::string& text) {
+    const CharTokenizer tokenizer = CharTokenizer::from_text(text);
+    return marked(tokenizer, tokenizer.encode(text));
+}
+
+}  // namespace
 
 TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
     const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
@@ -146,18 +184,6 @@ TEST_CASE("permute: one to one at every size, and every place gets every number 
         for (int c : row) CHECK(std::abs(c - 2000) < 220);  // over 5 standard deviations
 }
 
-TEST_CASE("sampler: ids of 2 bytes give the same batches", "[data]") {
-    std::vector<std::int32_t> wide(1000);
-    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int32_t>(i * 61 % 60'000);
-    const std::vector<std::uint16_t> narrow(wide.begin(), wide.end());
-    for (const SamplerKind kind : {SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential}) {
-        Batch a, b;
-        make_sampler(kind, wide, 4, 30, 1)->fill(3, a);
-        make_sampler(kind, std::span(narrow), 4, 30, 1)->fill(3, b);
-        CHECK((a.inputs == b.inputs && a.targets == b.targets && a.inputs[1] == a.targets[0]));
-    }
-}
-
 TEST_CASE("split_tokens: the last part validates, of fractions from 0 up to 1", "[data]") {
     std::vector<std::int32_t> tokens(10);
     std::iota(tokens.begin(), tokens.end(), 0);
@@ -178,26 +204,6 @@ TEST_CASE("split_tokens: the last part validates, of fractions from 0 up to 1", 
     CHECK_THROWS_AS(split_tokens(ten, -0.1), Error);
     CHECK_THROWS_AS(split_tokens(ten, std::nan("")), Error);
 }
-
-namespace {
-
-// The text with a bar before each token that begins a paragraph.
-std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
-    const Paragraphs paragraphs(tokenizer);
-    std::string text;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (paragraphs.begins(ids, i)) text += '|';
-        text += tokenizer.decode(ids.subspan(i, 1));
-    }
-    return text;
-}
-
-std::string marked_letters(const std::string& text) {
-    const CharTokenizer tokenizer = CharTokenizer::from_text(text);
-    return marked(tokenizer, tokenizer.encode(text));
-}
-
-}  // namespace
 
 TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[data]") {
     CHECK(marked_letters("ab\nc\n\nd\n\ne") == "|ab\nc\n\n|d\n\n|e");

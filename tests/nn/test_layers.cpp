@@ -1,12 +1,41 @@
-// The layers: errors, and dropout only in training.
+// The layers: outputs and gradients against PyTorch, errors, and dropout only in training.
 #include "nn/embedding.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "nn/positions.h"
 #include "tests/engine/helpers.h"
+#include "tests/reference/read.h"
 
 using namespace inkling;
 using namespace inkling::testing;
+
+namespace {
+
+// Loads the parameters of `layer` from the case, and compares its output for x and all gradients.
+template <class T, class Layer>
+void compare_with_pytorch(const nlohmann::json& numbers, Layer layer) {
+    const double tolerance = std::is_same_v<T, double> ? 1e-12 : 1e-5;
+    for (auto& [name, p] : layer.parameters()) p.value_in_place() = array_from<T>(numbers.at(name));
+    const Tensor<T> x(array_from<T>(numbers.at("x")), true), y = layer.forward(x);
+    check_close(y.value(), array_from<double>(numbers.at("y")), tolerance, "output");
+    backward(y, array_from<T>(numbers.at("dy")));
+    auto all = layer.parameters();
+    all.emplace_back("x", x);
+    for (const auto& [name, p] : all)
+        check_close(p.grad(), array_from<double>(numbers.at("d_" + name)), tolerance, "gradient of " + name);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("PyTorch agrees: Linear, LayerNorm, RMSNorm, MLP", "[nn]", float, double) {
+    Generator random{1, 0};
+    using T = TestType;
+    const auto all = reference("nn.json");
+    compare_with_pytorch<T>(all["Linear"], nn::Linear<T>(random, 5, 4));
+    compare_with_pytorch<T>(all["LayerNorm"], nn::LayerNorm<T>(6));
+    compare_with_pytorch<T>(all["RMSNorm"], nn::RMSNorm<T>(6));
+    compare_with_pytorch<T>(all["MLP"], nn::MLP<T>(random, 4, 7, 0.0));
+}
 
 TEST_CASE("layers: sizes of 0, ids, widths, positions and probabilities that cannot be are refused", "[nn]") {
     Generator random{1, 0};  // refuses ids outside the table and sizes of 0
