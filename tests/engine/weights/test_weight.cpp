@@ -97,15 +97,3 @@ TEMPLATE_TEST_CASE("packed: embedding looks up widened rows, and records no grap
         CHECK_FALSE(y.requires_grad());
     }
 }
-
-TEST_CASE("packed: dx against finite differences, through a frozen weight and packed ones", "[engine]") {
-    const Tensor<double> w(random_array<double>({6, 64}, 1));
-    const IdArray targets = random_ids({3}, 6, 1);
-    for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-        const Weight<double> frozen = Weight(w).as(type);
-        const auto by_linear = [&](const Inputs& in) { return linear(in[0], frozen, in[1]); };
-        const auto by_loss = [&](const Inputs& in) { return linear_cross_entropy(in[0], frozen, targets, kIgnore, 4); };
-        CHECK(gradient_error(by_linear, {normal({3, 64}, 1), normal({6}, 2)}) < 1e-7);
-        CHECK(gradient_error(by_loss, {normal({3, 64}, 3)}) < 1e-7);
-    }
-}
