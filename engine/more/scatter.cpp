@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "engine/ops/elementwise/binary.h"
 #include "engine/ops/elementwise/mask.h"
@@ -19,18 +20,14 @@ namespace {
 // The destinations of a source's elements: their row-major positions in x.
 std::vector<std::size_t> places_of(const Shape& x, std::size_t axis, const IdArray& index) {
     const ConstArray<std::int32_t> ids = index.contiguous();
-    const Strides strides = row_major_strides(x);
+    Strides across = row_major_strides(x);
+    const std::ptrdiff_t along = std::exchange(across[axis], 0);
     std::vector<std::size_t> places(ids.size());
     for (std::size_t at = 0; at < places.size(); ++at) {
         const std::int32_t id = ids.data()[at];
         check(id >= 0 && static_cast<std::size_t>(id) < x[axis], "scatter: ids must be at least 0 and below {}, got {}",
               x[axis], id);
-        std::size_t rest = at;
-        for (std::size_t i = x.size(); i-- > 0;) {
-            const std::size_t n = ids.shape()[i], along = i == axis ? static_cast<std::size_t>(id) : rest % n;
-            places[at] += along * static_cast<std::size_t>(strides[i]);
-            rest /= n;
-        }
+        places[at] = static_cast<std::size_t>(offset_of(at, ids.shape(), across, x.size()) + id * along);
     }
     return places;
 }
