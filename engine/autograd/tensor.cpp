@@ -72,7 +72,7 @@ Array<T> Tensor<T>::grad_if_any() const {
     const std::scoped_lock lock(node_->mutex);
     if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>();
     const Watch<T>* const watch = node_->watch;
-    check(watch && watch->requests.retain,
+    check(watch && watch->retain,
           "grad: the gradient of an intermediate, here of '{}', is not kept: call retain_grad() before backward",
           node_->op);
     return watch->retained;
@@ -84,27 +84,27 @@ void Tensor<T>::backward(const ConstArray<T>& dy, Graph after) const {
 }
 
 template <class T>
-void Tensor<T>::request(const char* what, FunctionRef<void(Requests<T>&)> add) const {
+void Tensor<T>::request(const char* what, FunctionRef<void(Watch<T>&)> add) const {
     check(requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
     const std::scoped_lock lock(node_->mutex);
     if (!node_->watch) node_->watch = new Watch<T>;
-    add(node_->watch.load()->requests);
+    add(*node_->watch.load());
 }
 
 template <class T>
 void Tensor<T>::retain_grad() const {
     if (node_ && node_->is_leaf()) return;
-    request("retain_grad", [](Requests<T>& all) { all.retain = true; });
+    request("retain_grad", [](Watch<T>& all) { all.retain = true; });
 }
 
 template <class T>
 void Tensor<T>::on_grad(std::function<void(Array<T>& dy)> f) const {
-    request("on_grad", [&](Requests<T>& all) { all.hooks.push_back(std::move(f)); });
+    request("on_grad", [&](Watch<T>& all) { all.hooks.push_back(std::move(f)); });
 }
 
 template <class T>
 void Tensor<T>::on_grad_ready(std::function<void()> f) const {
-    request("on_grad_ready", [&](Requests<T>& all) { all.notices.push_back(std::move(f)); });
+    request("on_grad_ready", [&](Watch<T>& all) { all.notices.push_back(std::move(f)); });
 }
 
 template <class T>

@@ -25,8 +25,6 @@
 namespace inkling {
 
 struct RandomKey;
-template <class T>
-struct Requests;
 
 enum class Graph { release, keep };  // the graph after backward
 
@@ -112,7 +110,7 @@ class Tensor {
     void bind(Array<T> value, Array<T> grad);
 
   private:
-    void request(const char* what, FunctionRef<void(Requests<T>&)> add) const;
+    void request(const char* what, FunctionRef<void(Watch<T>&)> add) const;
 
     ConstArray<T> value_;
     NodePtr<T> node_;

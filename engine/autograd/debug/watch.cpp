@@ -6,11 +6,11 @@ namespace inkling {
 
 namespace {
 
-// A copy of the requests, which hooks and other threads may add to meanwhile.
+// A copy, because hooks and other threads may add requests meanwhile.
 template <class T>
-Requests<T> requests_of(Node<T>& node) {
+Watch<T> requests_of(Node<T>& node) {
     const std::scoped_lock lock(node.mutex);
-    return node.watch.load()->requests;
+    return *node.watch.load();
 }
 
 template <class T>
@@ -24,7 +24,7 @@ void check_hooked(const Node<T>& node, const Array<T>& dy) {
 // Hooks may write to dy, so nothing else may hold its memory.
 template <class T>
 void hand_out(Node<T>& node, Array<T>& dy) {
-    const Requests<T> requests = requests_of(node);
+    const Watch<T> requests = requests_of(node);
     for (const auto& hook : requests.hooks) {
         if (dy.shares_buffer()) dy = dy.clone();
         hook(dy);
@@ -41,7 +41,7 @@ void hand_out(Node<T>& node, Array<T>& dy) {
 
 template <class T>
 void hand_out_leaf(Node<T>& leaf) {
-    const Requests<T> requests = requests_of(leaf);
+    const Watch<T> requests = requests_of(leaf);
     const std::scoped_lock lock(leaf.mutex);
     if (!leaf.has_grad) return;
     const ScopedValue in_hooks(leaf.leaf.in_hooks, true);

@@ -8,15 +8,10 @@
 namespace inkling {
 
 template <class T>
-struct Requests {
+struct Watch {  // under the node's lock (node.h)
     std::vector<std::function<void(Array<T>& dy)>> hooks;
     std::vector<std::function<void()>> notices;
     bool retain = false;
-};
-
-template <class T>
-struct Watch {  // under the node's lock (node.h)
-    Requests<T> requests;
     Array<T> retained;  // the sum since zero_grad(); undefined before the first
 };
 

@@ -44,28 +44,21 @@ TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, f
             const Array<float> x = random_array<float>({rows, width}, 1), w = random_array<float>({33, width}, 2),
                                bias = random_array<float>({33}, 3), dy = random_array<float>({rows, 33}, 4);
             INFO("rows " << rows << ", width " << width);
-            const auto f = [](const auto& in) { return linear(in[0], in[1], in[2]); };
-            Computed<float> half;
-            {
+            const auto with_bias = [](const auto& in) { return linear(in[0], in[1], in[2]); };
+            const auto product = [](const auto& in) { return matmul(in[0], transpose(in[1], 0, 1)); };
+            const auto in_bf16 = [&](const auto& op, const std::vector<ConstArray<float>>& at) {
                 const WithPrecision scope(Precision::bf16);
-                half = run<float>(f, {x, w, bias}, dy);
+                return run<float>(op, at, dy);
+            };
+            const auto linear_half = in_bf16(with_bias, {x, w, bias}), half = in_bf16(product, {x, w});
+            const auto linear_full = run<float>(with_bias, {rounded(x), rounded(w), bias}, rounded(dy));
+            const auto full = run<float>(product, {rounded(x), rounded(w)}, rounded(dy));
+            for (const auto& [got, expected] : {std::pair(linear_half, linear_full), std::pair(half, full)}) {
+                check_close(got.value, expected.value, 1e-5);
+                for (std::size_t i = 0; i < 2; ++i) check_close(got.grads[i], expected.grads[i], 1e-5);
             }
-            const auto full = run<float>(f, {rounded(x), rounded(w), bias}, rounded(dy));
-            check_close(half.value, full.value, 1e-5);
-            check_close(half.grads[0], full.grads[0], 1e-5);
-            check_close(half.grads[1], full.grads[1], 1e-5);
-            check_close(half.grads[2], sum_over<float>(dy, {0}), 1e-5);  // the bias is no product: nothing is rounded
-            CHECK_FALSE(same_bits(half.value, run<float>(f, {x, w, bias}, dy).value));
-
-            const auto g = [](const auto& in) { return matmul(in[0], transpose(in[1], 0, 1)); };
-            Computed<float> half_matmul;
-            {
-                const WithPrecision scope(Precision::bf16);
-                half_matmul = run<float>(g, {x, w}, dy);
-            }
-            const auto full_matmul = run<float>(g, {rounded(x), rounded(w)}, rounded(dy));
-            for (std::size_t i = 0; i < 2; ++i) check_close(half_matmul.grads[i], full_matmul.grads[i], 1e-5);
-            check_close(half_matmul.value, full_matmul.value, 1e-5);
+            check_close(linear_half.grads[2], sum_over<float>(dy, {0}), 1e-5);  // no product: nothing is rounded
+            CHECK_FALSE(same_bits(linear_half.value, run<float>(with_bias, {x, w, bias}, dy).value));
         }
     }
 }
