@@ -9,13 +9,10 @@ namespace inkling::formats::jinja {
 Arguments CallArguments::operator()(Run& run) const {
     Arguments given;
     for (const auto& [name, value] : list) {
-        Value one = value(run);
         if (name.empty())
-            given.list.push_back(std::move(one));
-        else if (name == "*")
-            for (const Value& item : items_of(run, one)) run.step(), given.list.push_back(item);
+            given.list.push_back(value(run));
         else
-            given.named.emplace_back(name, std::move(one));
+            given.named.emplace_back(name, value(run));
     }
     return given;
 }
@@ -142,7 +139,7 @@ Expression ExpressionParser::map() {
 CallArguments ExpressionParser::arguments() {
     CallArguments given;
     each(")", [&] {
-        std::string key = take("*") ? "*" : "";
+        std::string key;
         if (next().kind == Token::Kind::name && tokens_[at_ + 1].value == "=" &&
             tokens_[at_ + 1].kind == Token::Kind::sign) {
             key = name();

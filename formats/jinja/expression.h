@@ -1,5 +1,5 @@
 // The expressions of a template, as functions of a Run; template.h has the statements around them.
-//   ExpressionParser parser("message['role'] == 'user' and not loop.last", program);
+//   ExpressionParser parser(tokens, program);           // of message['role'] == 'user' and not loop.last
 //   const Expression e = parser.expression();
 //   parser.end();
 //   if (is_true(e(run))) ...
@@ -53,7 +53,7 @@ struct Program {
 };
 
 struct CallArguments {
-    std::vector<std::pair<std::string, Expression>> list;  // by name; "": positional; "*": a list of arguments
+    std::vector<std::pair<std::string, Expression>> list;  // by name; "": positional
     Arguments operator()(Run& run) const;
 };
 
@@ -66,7 +66,7 @@ struct Target {
 
 class ExpressionParser {
   public:
-    ExpressionParser(std::string_view source, Program& program) : tokens_(tokens_of(source)), program_(&program) {}
+    ExpressionParser(std::vector<Token> tokens, Program& program) : tokens_(std::move(tokens)), program_(&program) {}
 
     Expression expression();             // a if b else c
     Expression expressions();            // also a, b: a tuple

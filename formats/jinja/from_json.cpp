@@ -6,8 +6,8 @@
 namespace inkling::formats::jinja {
 namespace {
 
-template <class Json>
-Value converted(Run& run, const Json& json, const SourceOfKey& source_of, std::int32_t source, std::size_t depth) {
+Value converted(Run& run, const nlohmann::json& json, const SourceOfKey& source_of, std::int32_t source,
+                std::size_t depth) {
     const char* const what = "JSON for a template";
     const auto text = [&](const std::string& bytes) {
         return run.text(source < 0 ? Text(bytes) : Text(bytes, source));
@@ -26,24 +26,21 @@ Value converted(Run& run, const Json& json, const SourceOfKey& source_of, std::i
     }
     if (json.is_array()) {
         std::vector<Value> items;
-        for (const Json& item : json) items.push_back(converted(run, item, source_of, source, depth + 1));
+        for (const nlohmann::json& item : json) items.push_back(converted(run, item, source_of, source, depth + 1));
         return run.list(std::move(items));
     }
-    if (json.is_string()) return text(json.template get_ref<const std::string&>());
-    if (json.is_boolean()) return json.template get<bool>();
-    if (json.is_number_float()) return json.template get<double>();
+    if (json.is_string()) return text(json.get_ref<const std::string&>());
+    if (json.is_boolean()) return json.get<bool>();
+    if (json.is_number_float()) return json.get<double>();
     if (!json.is_number()) return None();
-    check<BadInput>(!json.is_number_unsigned() || json.template get<std::uint64_t>() <= INT64_MAX,
+    check<BadInput>(!json.is_number_unsigned() || json.get<std::uint64_t>() <= INT64_MAX,
                     "{}: the number {} is too large", what, json.dump());
-    return json.template get<std::int64_t>();
+    return json.get<std::int64_t>();
 }
 
 }  // namespace
 
 Value from_json(Run& run, const nlohmann::json& json, const SourceOfKey& source_of) {
-    return converted(run, json, source_of, source_of(""), 0);
-}
-Value from_json(Run& run, const nlohmann::ordered_json& json, const SourceOfKey& source_of) {
     return converted(run, json, source_of, source_of(""), 0);
 }
 

@@ -1,69 +1,33 @@
-// Filters, methods, tests and functions by name.
+// Methods, tests and functions by name.
 #include "formats/jinja/library.h"
 
 #include <ctime>
 
 namespace inkling::formats::jinja {
 
-Value filter(Run& run, const std::string& name, const Value& of, const Arguments& given) {
-    const auto inside = run.enter();  // map() has filters in filters
-    if (const std::optional<Value> value = text_filter(run, name, of, given)) return *value;
-    const std::optional<Value> value = list_filter(run, name, of, given);
-    check<BadInput>(value.has_value(), "its filter {} is not known", name);
-    return *value;
-}
-
 Value method(Run& run, const std::string& name, const Value& of, const Arguments& given) {
-    if (of.text()) return text_method(run, name, of, given);
-    if (const Map* const map = of.map()) {
-        if (name == "get") {
-            const auto all = given.by(name, {"key", "default"});
-            const Value found = item_of(run, of, all[0]);
-            return !found.is_undefined() ? found : all[1].is_undefined() ? Value(None()) : all[1];
-        }
-        if (name == "items" || name == "keys" || name == "values") {
-            given.by(name, {});
-            std::vector<Value> all;
-            for (const auto& [key, value] : map->items)
-                all.push_back(name == "items" ? run.list({key, value}, ListKind::tuple) : name == "keys" ? key : value);
-            return run.list(std::move(all), ListKind::view);
-        }
+    if (of.text()) return text_method(run, name, *of.text(), given);
+    check<BadInput>(of.map(), "its method {} is not known", name);
+    if (name == "get") {
+        const auto all = given.by(name, {"key", "default"});
+        const Value found = item_of(run, of, all[0]);
+        return !found.is_undefined() ? found : all[1].is_undefined() ? Value(None()) : all[1];
     }
-    if (of.loop() && name == "cycle" && !given.list.empty()) return given.list[of.loop()->index % given.list.size()];
-    if (of.list() && (name == "count" || name == "index") && given.list.size() == 1) {
-        std::int64_t n = 0, at = 0;
-        for (const Value& item : of.list()->items) {
-            if (equal(run, item, given.list[0]) && ++n && name == "index") return at;
-            ++at;
-        }
-        check<BadInput>(name == "count", "index: the value is not there");
-        return n;
-    }
-    const Value held =
-        of.map() || std::holds_alternative<Namespace*>(of) ? item_of(run, of, run.text(Text(name))) : Value();
-    check<BadInput>(held.function(), "its method {} is not known", name);
-    return (*held.function())(run, given);
+    given.by(name, {});
+    check<BadInput>(name == "items" || name == "keys" || name == "values", "its method {} is not known", name);
+    std::vector<Value> all;
+    for (const auto& [key, value] : of.map()->items)
+        all.push_back(name == "items" ? run.list({key, value}, ListKind::tuple) : name == "keys" ? key : value);
+    return run.list(std::move(all), ListKind::view);
 }
 
 bool test(Run& run, const std::string& name, const Value& of, const Arguments& given) {
-    const auto other = [&] { return given.by(name, {"other"})[0]; };
-    const auto number = [&] { return whole(of, name); };
     static const std::map<std::string, const char*> kSigns = {{"eq", "=="},         {"equalto", "=="}, {"ne", "!="},
                                                               {"lt", "<"},          {"lessthan", "<"}, {"gt", ">"},
                                                               {"greaterthan", ">"}, {"le", "<="},      {"ge", ">="}};
     const auto sign = kSigns.find(name);
     if (const Compare compare = comparison(sign == kSigns.end() ? name : sign->second))
-        return compare(run, of, other());
-    if (name == "divisibleby") {
-        const std::int64_t by = whole(other(), name);
-        check<BadInput>(by != 0, "divisibleby 0");
-        return by == -1 || number() % by == 0;
-    }
-    if (name == "sameas") {
-        const Value x = other();
-        check<BadInput>(x.is<bool>() || x.is_none(), "the test sameas of what is not true, false or none is not known");
-        return of.index() == x.index() && equal(run, of, x);
-    }
+        return compare(run, of, given.by(name, {"other"})[0]);
     given.by(name, {});
     const bool indexed = of.text() || of.map() || (of.list() && of.list()->kind <= ListKind::range);
     if (name == "defined") return !of.is_undefined();
@@ -77,14 +41,8 @@ bool test(Run& run, const std::string& name, const Value& of, const Arguments& g
     if (name == "number") return of.is_number();
     if (name == "integer") return of.is<std::int64_t>();
     if (name == "float") return of.is<double>();
-    if (name == "callable") return of.function();
     if (name == "true" || name == "false") return of.is<bool>() && std::get<bool>(of) == (name == "true");
-    if (name == "odd") return number() % 2 != 0;
-    if (name == "even") return number() % 2 == 0;
-    if (name == "upper" || name == "lower") {
-        const Value text = run.text(text_of(run, of));
-        return is_true(text_method(run, "is" + name, text, {}));
-    }
+    if (name == "odd" || name == "even") return (whole(of, name) % 2 != 0) == (name == "odd");
     throw BadInput(fmt::format("its test '{}' is not known", name));
 }
 

@@ -1,6 +1,4 @@
 // The operators of expressions, from those that bind least to the sign before a value.
-#include <cmath>
-
 #include "formats/jinja/expression.h"
 
 namespace inkling::formats::jinja {
@@ -105,8 +103,8 @@ Expression ExpressionParser::compared() {
 }
 
 Expression ExpressionParser::binary(int level) {
-    static const std::vector<std::string_view> kSigns[] = {{"+", "-"}, {"~"}, {"*", "//", "/", "%"}, {"**"}};
-    const auto inner = [&] { return level < 3 ? binary(level + 1) : signed_value(true); };
+    static const std::vector<std::string_view> kSigns[] = {{"+", "-"}, {"~"}, {"*", "//", "/", "%"}};
+    const auto inner = [&] { return level < 2 ? binary(level + 1) : signed_value(true); };
     Expression a = inner();
     while (true) {
         std::string_view sign;
@@ -144,57 +142,37 @@ Value operate_numbers(std::string_view sign, const Value& a, const Value& b) {
         if (sign == "+") return x + y;
         if (sign == "-") return x - y;
         if (sign == "*") return x * y;
-        if (sign == "**") return std::pow(x, y);
-        wanted(y != 0);
-        if (sign == "/") return x / y;
-        const double rest = std::fmod(x, y), modulo = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-        return sign == "%" ? modulo : std::round((x - modulo) / y);
+        wanted(sign == "/" && y != 0);
+        return x / y;
     }
     const std::int64_t x = whole(a, sign), y = whole(b, sign);
     std::int64_t result = 0;
     if (sign == "+") return wanted(!__builtin_add_overflow(x, y, &result)), result;
     if (sign == "-") return wanted(!__builtin_sub_overflow(x, y, &result)), result;
     if (sign == "*") return wanted(!__builtin_mul_overflow(x, y, &result)), result;
-    if (sign == "**") {
-        wanted(y >= 0 && y < 64);
-        result = 1;
-        for (std::int64_t i = 0; i < y; ++i) wanted(!__builtin_mul_overflow(result, x, &result));
-        return result;
-    }
     wanted(y != 0 && !(x == INT64_MIN && y == -1));
     const std::int64_t rest = x % y, modulo = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
     return sign == "%" ? modulo : (x - modulo) / y;
 }
 
-Value repeated(Run& run, const Value& of, std::int64_t times) {
-    Text text;
-    std::vector<Value> items;
-    for (std::int64_t i = 0; i < times && is_true(of); ++i) {
+Text repeated(Run& run, const Text& text, std::int64_t times) {
+    Text all;
+    for (std::int64_t i = 0; i < times && !text.bytes.empty(); ++i) {
         run.step();
-        if (of.text()) {
-            run.add(text, *of.text());
-        } else {
-            run.make(of.list()->items.size() * sizeof(Value));
-            items.insert(items.end(), of.list()->items.begin(), of.list()->items.end());
-        }
+        run.add(all, text);
     }
-    return of.text() ? run.text(std::move(text)) : run.list(std::move(items), of.list()->kind);
+    return all;
 }
 
 }  // namespace
 
 Value operate(Run& run, std::string_view sign, const Value& a, const Value& b) {
     const List *const x = a.list(), *const y = b.list();
-    if (sign == "~") {
+    if (sign == "~" || (sign == "+" && a.text() && b.text())) {
         Text all = text_of(run, a);
-        run.make(all.memory());
-        run.add(all, text_of(run, b));
-        return run.text(std::move(all));
-    }
-    if (sign == "+" && a.text() && b.text()) {
-        run.make(a.text()->memory() + b.text()->memory());
-        Text all = *a.text();
-        all.add(*b.text());
+        const Text more = text_of(run, b);
+        run.make(all.memory() + more.memory());
+        all.add(more);
         return std::make_shared<const Text>(std::move(all));
     }
     if (sign == "+" && x && y && x->kind == y->kind && x->kind <= ListKind::tuple) {
@@ -203,14 +181,7 @@ Value operate(Run& run, std::string_view sign, const Value& a, const Value& b) {
         items.insert(items.end(), y->items.begin(), y->items.end());
         return run.list(std::move(items), x->kind);
     }
-    const auto sequence = [](const Value& v) { return v.text() || (v.list() && v.list()->kind <= ListKind::tuple); };
-    if (sign == "*" && sequence(a) && b.is_number()) return repeated(run, a, whole(b, "*"));
-    if (sign == "*" && sequence(b) && a.is_number()) return repeated(run, b, whole(a, "*"));
-    if (sign == "%" && a.text()) {
-        Arguments given{{b}, {}};
-        if (y && y->kind == ListKind::tuple) given.list = y->items;
-        return filter(run, "format", a, given);
-    }
+    if (sign == "*" && a.text()) return run.text(repeated(run, *a.text(), whole(b, "*")));
     check<BadInput>(a.is_number() && b.is_number(), "its {} wants two numbers or two texts", sign);
     return operate_numbers(sign, a, b);
 }

@@ -21,10 +21,10 @@ Value Run::text(Text text) {
     return std::make_shared<const Text>(std::move(text));
 }
 
-Value Run::texts(std::vector<Text> texts, ListKind kind) {
+Value Run::texts(std::vector<Text> texts) {
     std::vector<Value> all;
     for (Text& one : texts) all.push_back(text(std::move(one)));
-    return list(std::move(all), kind);
+    return list(std::move(all));
 }
 
 namespace {

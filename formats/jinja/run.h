@@ -48,7 +48,7 @@ class Run {
     }
 
     Value text(Text text);
-    Value texts(std::vector<Text> texts, ListKind kind = ListKind::list);
+    Value texts(std::vector<Text> texts);
     Value list(std::vector<Value> items, ListKind kind = ListKind::list);
     Value map(std::vector<std::pair<Value, Value>> items);
     Namespace* space() { return &spaces_.emplace_back(); }
@@ -78,6 +78,7 @@ class Run {
     Text apart(std::size_t frames, const std::function<void()>& body);
 
     Text out;
+    Value captured;  // the output of the block that a `set` or `filter` has just rendered
 
   private:
     void check_steps();

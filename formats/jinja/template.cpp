@@ -31,19 +31,19 @@ class StatementParser {
         while (at_ < parts_.size()) {
             const Part& part = parts_[at_++];
             if (part.kind == Part::Kind::text) {
-                block->statements.push_back([text = part.content](Run& run) {
+                block->statements.push_back([text = part.text](Run& run) {
                     run.add(run.out, text);
                     return Flow::on;
                 });
             } else if (part.kind == Part::Kind::output) {
-                ExpressionParser parser(part.content, program_);
+                ExpressionParser parser(part.tokens, program_);
                 block->statements.push_back([value = parser.expressions()](Run& run) {
                     run.add(run.out, text_of(run, value(run)));
                     return Flow::on;
                 });
                 parser.end();
             } else {
-                parser_.emplace(part.content, program_);
+                parser_.emplace(part.tokens, program_);
                 const std::string name = parser_->name();
                 if (std::count(ends.begin(), ends.end(), name)) {
                     ended_by_ = name;
@@ -107,19 +107,14 @@ class StatementParser {
         };
     }
 
-    // A block's output, under a name that no template can use.
     Expression written() {
-        return program_.add([](Run& run) { return *run.find("|"); });
+        return program_.add([](Run& run) { return run.captured; });
     }
 
     Statement captured(Expression made, std::string_view end, std::function<void(Run&, const Value&)> use) {
         return [=, inner = outside_loops(end)](Run& run) {
-            const Value text = run.text(run.apart(run.frames(), [&] { (*inner)(run); }));
-            const std::size_t frame = run.open();
-            run.set("|", text);
-            const Value value = made(run);
-            run.close(frame);
-            use(run, value);
+            run.captured = run.text(run.apart(run.frames(), [&] { (*inner)(run); }));
+            use(run, made(run));
             return Flow::on;
         };
     }
@@ -243,12 +238,6 @@ Text Template::render(Run& run) const {
         (*all_)(run);
         return std::move(run.out);
     });
-}
-
-std::string Template::render(const nlohmann::ordered_json& variables, const Limits& limits) const {
-    Run run(limits);
-    run.set_all(from_json(run, variables, [](std::string_view) { return -1; }));
-    return render(run).bytes;
 }
 
 }  // namespace inkling::formats::jinja

@@ -1,6 +1,8 @@
 // The part of Jinja that chat templates use, rendered like transformers (trim_blocks and lstrip_blocks are on).
 //   const Template greeting("{% for n in names %}Hello {{ n | trim }}!{% endfor %}");
-//   greeting.render({{"names", {"Rosa ", "Otto"}}});     // "Hello Rosa!Hello Otto!"
+//   Run run({});
+//   run.set_all(from_json(run, {{"names", {"Rosa ", "Otto"}}}, [](std::string_view) { return -1; }));
+//   greeting.render(run).bytes                           // "Hello Rosa!Hello Otto!"
 // Throws BadInput, in one line, for unsupported parts: statements at once; filters, functions and methods when they are
 // reached, since a template may have parts that are never used. raise_exception() throws BadInput with its text.
 #pragma once
@@ -22,7 +24,6 @@ class Template {
     explicit Template(const std::string& text);
     // With the run's variables. Texts keep their spans.
     Text render(Run& run) const;
-    std::string render(const nlohmann::ordered_json& variables, const Limits& limits = {}) const;
 
   private:
     std::shared_ptr<const Program> program_;

@@ -24,78 +24,6 @@ std::string with_plain_lines(std::string_view source) {
     return lines;
 }
 
-// The end of the tag at source[begin]: `last` and }, outside of texts and brackets.
-std::size_t end_of(std::string_view source, std::size_t begin, char kind) {
-    const char last = kind == '{' ? '}' : kind;
-    std::size_t open = 0;
-    char quote = 0;
-    for (std::size_t end = begin; end + 1 < source.size(); ++end) {
-        const char c = source[end];
-        if (quote && c == '\\') {
-            ++end;
-        } else if (quote) {
-            if (c == quote) quote = 0;
-        } else if (kind != '#' && (c == '\'' || c == '"')) {
-            quote = c;
-        } else if (open == 0 && c == last && source[end + 1] == '}') {
-            return end;
-        } else if (kind != '#' && (c == '{' || c == '(' || c == '[')) {
-            ++open;
-        } else if (kind != '#' && open > 0 && (c == '}' || c == ')' || c == ']')) {
-            --open;
-        }
-    }
-    throw BadInput(fmt::format("a {{{} without its end", kind));
-}
-
-}  // namespace
-
-// A line break behind a statement is dropped, and so are the blanks before one that begins a line; {%- and -}} drop all
-// white space beside them, {%+ and +%} none.
-std::vector<Part> cut(std::string_view text_of_template) {
-    const std::string lines = with_plain_lines(text_of_template);
-    std::string_view source = lines;
-    std::vector<Part> parts;
-    bool strip = false, line_begins = true;
-    while (!source.empty()) {
-        std::size_t at = 0;
-        while ((at = source.find('{', at)) != std::string_view::npos && at + 1 < source.size() &&
-               source[at + 1] != '{' && source[at + 1] != '%' && source[at + 1] != '#')
-            ++at;
-        const bool none = at == std::string_view::npos || at + 1 == source.size();
-        std::string_view text = source.substr(0, none ? source.size() : at);
-        if (strip) text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-        if (none) {
-            parts.push_back({Part::Kind::text, std::string(text)});
-            break;
-        }
-        const char kind = source[at + 1];
-        std::size_t begin = at + 2;
-        const char sign = begin < source.size() ? source[begin] : ' ';
-        if (sign == '-') text = text.substr(0, text.find_last_not_of(kSpace) + 1);
-        if (kind != '{' && sign != '-' && sign != '+') {
-            const std::size_t line = text.rfind('\n') + 1;  // npos + 1 is 0
-            if ((line > 0 || line_begins) && text.find_first_not_of(" \t\f\v", line) == std::string_view::npos)
-                text = text.substr(0, line);
-        }
-        if (!text.empty()) parts.push_back({Part::Kind::text, std::string(text)});
-        begin += sign == '-' || sign == '+';
-        const std::size_t end = end_of(source, begin, kind);
-        strip = end > begin && source[end - 1] == '-';
-        const bool keep = end > begin && source[end - 1] == '+';
-        const std::size_t stop = end - (strip || keep);
-        if (kind != '#')
-            parts.push_back({kind == '{' ? Part::Kind::output : Part::Kind::statement,
-                             std::string(source.substr(begin, stop - begin))});
-        source.remove_prefix(end + 2);
-        line_begins = kind != '{' && source.starts_with('\n');
-        if (line_begins && !keep) source.remove_prefix(1);
-    }
-    return parts;
-}
-
-namespace {
-
 // A text between quotes, whose escapes are Python's. `at` is behind the first quote, and then behind the last.
 std::string quoted(std::string_view source, std::size_t& at, char quote) {
     static constexpr std::string_view kLetters = "abfnrtv\\'\"\n", kMeanings("\a\b\f\n\r\t\v\\'\"", 10);
@@ -116,11 +44,8 @@ std::string quoted(std::string_view source, std::size_t& at, char quote) {
                 "an escape \\{} without its character", c);
             append_utf8(text, *code);
             at += digits;
-        } else if (c >= '0' && c <= '7') {
-            const auto end = std::min(source.find_first_not_of("01234567", at), std::min(at + 3, source.size()));
-            append_utf8(text, *parse_number<std::uint32_t>(source.substr(at, end - at), 8));
-            at = end - 1;
         } else {
+            check<BadInput>(c < '0' || c > '7', "an escape by octal digits is not known");
             (text += '\\') += c;
         }
     }
@@ -132,48 +57,94 @@ std::string quoted(std::string_view source, std::size_t& at, char quote) {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Digits with a fraction and an exponent.
-std::size_t number_end(std::string_view source, std::size_t at) {
-    const auto digits = [&](std::size_t i) { return i < source.size() && is_digit(source[i]); };
-    const auto pass = [&] {
-        while (at < source.size() && (is_word(source[at]) && source[at] != 'e' && source[at] != 'E')) ++at;
+// The end of a name, or of digits, which may have a fraction.
+std::size_t word_end(std::string_view source, std::size_t at) {
+    const bool number = is_digit(source[at]);
+    const auto goes_on = [&] {
+        const bool point = number && source[at] == '.' && at + 1 < source.size() && is_digit(source[at + 1]);
+        return point || is_word(source[at]);
     };
-    pass();
-    if (at < source.size() && source[at] == '.' && digits(at + 1)) ++at, pass();
-    if (at < source.size() && (source[at] == 'e' || source[at] == 'E')) {
-        const std::size_t sign = at + 1 < source.size() && (source[at + 1] == '-' || source[at + 1] == '+');
-        if (digits(at + 1 + sign)) at += 1 + sign, pass();
-    }
-    while (at < source.size() && is_word(source[at])) ++at;
+    while (at < source.size() && goes_on()) ++at;
     return at;
+}
+
+// The tokens of a tag from `at` on, which is then at the tag's end: `last` and }, or a - or + before them.
+std::vector<Token> tokens_of(std::string_view source, std::size_t& at, char last) {
+    using Kind = Token::Kind;
+    const std::string close = {last, '}'};
+    std::vector<Token> tokens;
+    for (std::size_t end = at, open = 0;; at = end) {  // open: brackets
+        check<BadInput>(at < source.size(), "a {{{} without its end", last == '}' ? '{' : last);
+        const char c = source[at];
+        if (open == 0 && source.substr(at + (c == '-' || c == '+')).starts_with(close)) break;
+        end = at + 1;
+        if (kSpace.find(c) != std::string_view::npos) {
+        } else if (c == '\'' || c == '"') {
+            tokens.push_back({Kind::text, quoted(source, end, c)});
+        } else if (is_word(c)) {
+            end = word_end(source, at);
+            tokens.push_back({is_digit(c) ? Kind::number : Kind::name, std::string(source.substr(at, end - at))});
+        } else {
+            static constexpr std::string_view kPairs[] = {"==", "!=", "<=", ">=", "//"};
+            if (std::count(std::begin(kPairs), std::end(kPairs), source.substr(at, 2))) ++end;
+            tokens.push_back({Kind::sign, std::string(source.substr(at, end - at))});
+            open += c == '(' || c == '[' || c == '{';
+            open -= open > 0 && (c == ')' || c == ']' || c == '}');
+        }
+    }
+    tokens.push_back({Kind::end, "its end"});
+    return tokens;
 }
 
 }  // namespace
 
-std::vector<Token> tokens_of(std::string_view source) {
-    using Kind = Token::Kind;
-    std::vector<Token> tokens;
-    for (std::size_t i = 0; i < source.size();) {
-        const char c = source[i];
-        std::size_t end = i + 1;
-        if (kSpace.find(c) != std::string_view::npos) {
-        } else if (c == '\'' || c == '"') {
-            tokens.push_back({Kind::text, quoted(source, end, c)});
-        } else if (is_digit(c)) {
-            end = number_end(source, i);
-            tokens.push_back({Kind::number, std::string(source.substr(i, end - i))});
-        } else if (is_word(c)) {
-            while (end < source.size() && is_word(source[end])) ++end;
-            tokens.push_back({Kind::name, std::string(source.substr(i, end - i))});
-        } else {
-            static constexpr std::string_view kPairs[] = {"==", "!=", "<=", ">=", "//", "**"};
-            if (std::count(std::begin(kPairs), std::end(kPairs), source.substr(i, 2))) ++end;
-            tokens.push_back({Kind::sign, std::string(source.substr(i, end - i))});
+// A line break behind a statement is dropped, and so are the blanks before one that begins a line; {%- and -}} drop all
+// white space beside them, {%+ and +%} none.
+std::vector<Part> cut(std::string_view text_of_template) {
+    const std::string lines = with_plain_lines(text_of_template);
+    std::string_view source = lines;
+    std::vector<Part> parts;
+    bool strip = false, line_begins = true;
+    while (!source.empty()) {
+        std::size_t at = 0;
+        while ((at = source.find('{', at)) != std::string_view::npos && at + 1 < source.size() &&
+               source[at + 1] != '{' && source[at + 1] != '%' && source[at + 1] != '#')
+            ++at;
+        const bool none = at == std::string_view::npos || at + 1 == source.size();
+        std::string_view text = source.substr(0, none ? source.size() : at);
+        if (strip) text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+        if (none) {
+            parts.push_back({Part::Kind::text, std::string(text), {}});
+            break;
         }
-        i = end;
+        const char kind = source[at + 1];
+        const std::size_t begin = at + 2;
+        const char sign = begin < source.size() ? source[begin] : ' ';
+        if (sign == '-') text = text.substr(0, text.find_last_not_of(kSpace) + 1);
+        if (kind != '{' && sign != '-' && sign != '+') {
+            const std::size_t line = text.rfind('\n') + 1;  // npos + 1 is 0
+            if ((line > 0 || line_begins) && text.find_first_not_of(" \t\f\v", line) == std::string_view::npos)
+                text = text.substr(0, line);
+        }
+        if (!text.empty()) parts.push_back({Part::Kind::text, std::string(text), {}});
+        std::size_t end = begin + (sign == '-' || sign == '+');
+        if (kind == '#') {
+            const std::size_t close = source.find("#}", end);
+            check<BadInput>(close != std::string_view::npos, "a {{# without its end");
+            end = close - (close > end && (source[close - 1] == '-' || source[close - 1] == '+'));
+        } else if (kind == '{') {
+            parts.push_back({Part::Kind::output, "", tokens_of(source, end, '}')});
+        } else {
+            parts.push_back({Part::Kind::statement, "", tokens_of(source, end, '%')});
+        }
+        strip = source[end] == '-';
+        const bool keep = source[end] == '+';
+        end += strip || keep;
+        source.remove_prefix(end + 2);
+        line_begins = kind != '{' && source.starts_with('\n');
+        if (line_begins && !keep) source.remove_prefix(1);
     }
-    tokens.push_back({Kind::end, "its end"});
-    return tokens;
+    return parts;
 }
 
 }  // namespace inkling::formats::jinja

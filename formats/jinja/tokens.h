@@ -7,17 +7,16 @@
 
 namespace inkling::formats::jinja {
 
-struct Part {
-    enum class Kind { text, output, statement } kind;
-    std::string content;
-};
-std::vector<Part> cut(std::string_view source);
-
 struct Token {
     enum class Kind { name, text, number, sign, end } kind;
     std::string value;
 };
-// The last token has the kind `end`.
-std::vector<Token> tokens_of(std::string_view source);
+
+struct Part {
+    enum class Kind { text, output, statement } kind;
+    std::string text;
+    std::vector<Token> tokens;  // of an output or a statement; the last has the kind `end`
+};
+std::vector<Part> cut(std::string_view source);
 
 }  // namespace inkling::formats::jinja

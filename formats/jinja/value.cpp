@@ -6,7 +6,7 @@
 
 namespace inkling::formats::jinja {
 
-std::vector<Value> Arguments::by(std::string_view what, std::span<const std::string_view> names) const {
+std::vector<Value> Arguments::by(std::string_view what, const std::vector<std::string_view>& names) const {
     check<BadInput>(list.size() <= names.size(), "{} with {} arguments is not known", what, list.size());
     std::vector<Value> all = list;
     all.resize(names.size());
@@ -90,12 +90,6 @@ bool is_less(Run& run, const Value& a, const Value& b) {
     if (a.is_number() && b.is_number()) {
         if (a.is<double>() || b.is<double>()) return real(a, "<") < real(b, "<");
         return integer(a) < integer(b);
-    }
-    if (a.list() && b.list() && a.list()->kind == b.list()->kind && a.list()->kind <= ListKind::tuple) {
-        const auto &x = a.list()->items, &y = b.list()->items;
-        for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i)
-            if (!equal(run, x[i], y[i])) return is_less(run, x[i], y[i]);
-        return x.size() < y.size();
     }
     check<BadInput>(a.text() && b.text(), "it compares what are neither two numbers nor two texts");
     run.step(a.text()->bytes.size() / 64);

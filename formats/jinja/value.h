@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -93,10 +92,7 @@ struct Arguments {
     std::vector<Value> list;
     std::vector<std::pair<std::string, Value>> named;
     // In the order of `names`; missing ones are undefined. Throws BadInput for other names.
-    std::vector<Value> by(std::string_view what, std::span<const std::string_view> names) const;
-    std::vector<Value> by(std::string_view what, std::initializer_list<std::string_view> names) const {
-        return by(what, std::span(names.begin(), names.size()));
-    }
+    std::vector<Value> by(std::string_view what, const std::vector<std::string_view>& names) const;
 };
 
 bool is_true(const Value& value);
@@ -126,13 +122,11 @@ double real(const Value& value, std::string_view what);
 
 Text text_of(Run& run, const Value& value);  // Python's str()
 Text json_of(Run& run, const Value& value, const Arguments& given);
-std::string float_text(double value);
 
 // The source of the texts below a key of the outermost object, or of all others for ""; -1: the template.
 using SourceOfKey = std::function<std::int32_t(std::string_view key)>;
 // Throws BadInput for what Python writes beyond JSON, and for deep nesting.
 Value from_json(Run& run, const nlohmann::json& json, const SourceOfKey& source_of);
-Value from_json(Run& run, const nlohmann::ordered_json& json, const SourceOfKey& source_of);
 
 // of | name(given), of.name(given), of is name(given); and the names that every template has
 Value filter(Run& run, const std::string& name, const Value& of, const Arguments& given);

@@ -44,21 +44,25 @@ void escape_json(std::string_view character, bool ascii, std::string& out) {
     }
 }
 
+// Python and fmt write the same digits; Python shows that a whole number is a float.
+std::string float_text(double value) {
+    const std::string text = std::isnan(value) ? "nan" : fmt::format("{}", value);
+    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+}
+
 // A value as Python's repr(), or as JSON.
 class ValueWriter {
   public:
     explicit ValueWriter(Run& run) : run_(run) {}
     ValueWriter(Run& run, const Arguments& tojson) : run_(run), json_(true) {
-        const auto all = tojson.by("tojson", {"ensure_ascii", "indent", "separators", "sort_keys"});
+        const auto all = tojson.by("tojson", {"ensure_ascii", "indent", "separators"});
         ascii_ = is_true(all[0]);
-        sorted_ = is_true(all[3]);
         pretty_ = !all[1].is_undefined() && !all[1].is_none();
         if (pretty_) {
-            comma_ = Text(",");
             constexpr std::int64_t kMaxIndent = 100;
-            const std::int64_t width =
-                all[1].text() ? 0 : std::clamp<std::int64_t>(whole(all[1], "tojson"), 0, kMaxIndent);
-            indent_ = all[1].text() ? *all[1].text() : Text(std::string(static_cast<std::size_t>(width), ' '));
+            const auto width = std::clamp<std::int64_t>(whole(all[1], "tojson"), 0, kMaxIndent);
+            indent_ = std::string(static_cast<std::size_t>(width), ' ');
+            comma_ = Text(",");
         }
         if (!is_true(all[2])) return;
         check<BadInput>(all[2].list() && all[2].list()->items.size() == 2, "tojson wants two separators");
@@ -76,11 +80,7 @@ class ValueWriter {
             add(tuple && list->items.size() == 1 ? ",)" : tuple ? ")" : "]");
         } else if (const Map* const map = value.map()) {
             add("{");
-            auto items = map->items;
-            if (sorted_)
-                std::stable_sort(items.begin(), items.end(),
-                                 [&](const auto& a, const auto& b) { return is_less(run_, a.first, b.first); });
-            each(items, [&](const std::pair<Value, Value>& item) {
+            each(map->items, [&](const std::pair<Value, Value>& item) {
                 const std::string_view quote = json_ && !item.first.text() ? "\"" : "";
                 add(quote);
                 write(item.first);
@@ -144,18 +144,13 @@ class ValueWriter {
     }
 
     Run& run_;
-    bool json_ = false, ascii_ = false, sorted_ = false, pretty_ = false;
-    Text comma_{", "}, colon_{": "}, indent_;  // indent_: of a level
+    bool json_ = false, ascii_ = false, pretty_ = false;
+    Text comma_{", "}, colon_{": "};
+    std::string indent_;  // of a level
     std::size_t level_ = 0;
 };
 
 }  // namespace
-
-// Python and fmt write the same digits; Python shows that a whole number is a float.
-std::string float_text(double value) {
-    const std::string text = std::isnan(value) ? "nan" : fmt::format("{}", value);
-    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
-}
 
 Text text_of(Run& run, const Value& value) {
     if (value.is_undefined()) return {};

@@ -10,22 +10,31 @@
 
 using namespace inkling;
 using Jinja = formats::jinja::Template;
-using nlohmann::ordered_json;
+using nlohmann::json;
+
+namespace {
+
+std::string rendered(const std::string& text, const json& variables, const formats::jinja::Limits& limits = {}) {
+    formats::jinja::Run run(limits);
+    run.set_all(from_json(run, variables, [](std::string_view) { return -1; }));
+    return Jinja(text).render(run).bytes;
+}
+
+}  // namespace
 
 TEST_CASE("jinja: broken or unknown syntax is refused", "[formats]") {
     std::istringstream table(  // the refused ones, each before a ~
         R"({{ a~{% if a %}~{% endif %}~{{ a b }}~{{ (a ] }}~{% for i of a %}{% endfor %}~{{ a.b.c }}~{{ f(1) }}~)"
-        R"({{ a.join(1) }}~{{ a is strange }}~{% set x.y = 1 %}~{{ 1x }}~{{ '%8-5d' | format(1) }}~)"
-        R"({{ '%.2.3f' | format(1) }}~{{ '%5' | format(1) }}~{{ '%w' | format(1) }}~{{ '%99999d' | format(1) }}~)"
-        R"({{ '%d' | format(1e300) }}~{{ 'a }}~{% elif a %}~{{ [1, 2) }}~{{ namespace(a=1] }}~{{ a[1:2:3] }}~)"
+        R"({{ a.join(1) }}~{{ a is strange }}~{% set x.y = 1 %}~{{ 1x }}~{{ '%5d' | format(1) }}~)"
+        R"({{ '%' | format(1) }}~{{ '{0}'.format(1) }}~{{ '%d' | format(1.5) }}~{{ '\101' }}~{{ 'a }}~{% elif a %}~{{ [1, 2) }}~{{ namespace(a=1] }}~{{ a[1:2:3] }}~)"
         R"({{ 1 < 'a' }}~{{ a >= 1 }}~{{ 'a' + 1 }}~{{ 1 - 'a' }}~{{ 1 % 0 }}~{{ 1 % 'a' }}~{{ -'a' }}~)"
         R"({{ 1 not 2 }}~{{ a.strip() }}~{{ 'a'.split('') }}~{{ 'a'.startswith(1) }}~{{ 'a'.get() }}~)"
-        R"({{ a.get(1, 2, 3) }}~{{ raise_exception('no system message') }}~{{ f is callable and f() }}{{ (1)() }}~)"
+        R"({{ a.get(1, 2, 3) }}~{{ raise_exception('no system message') }}~{{ (1)() }}~)"
         R"({% set s = 1 %}{% set s.a = 1 %}~)"
         "{{ '\xff'.split() }}~{% set y = 'a\\%}~");
     for (std::string text; std::getline(table, text, '~');) {
         INFO(text);
-        CHECK_THROWS_AS(Jinja(text).render({{"a", ordered_json::object()}}), BadInput);
+        CHECK_THROWS_AS(rendered(text, {{"a", json::object()}}), BadInput);
     }
     std::string nested = "1";
     for (int i = 0; i < 200; ++i) nested = "{% if true %}" + nested + "{% endif %}";
@@ -33,16 +42,16 @@ TEST_CASE("jinja: broken or unknown syntax is refused", "[formats]") {
 }
 
 TEST_CASE("jinja: what jinja2 renders, and what it refuses", "[formats]") {
-    const ordered_json r = ordered_json::parse(formats::read_file(testing::tests_path("reference/jinja.json")));
-    for (const ordered_json& group : r["groups"]) {
-        REQUIRE(group["made"].size() > 50);
-        for (const ordered_json& made : group["made"]) {
+    const json r = json::parse(formats::read_file(testing::tests_path("reference/jinja.json")));
+    for (const json& group : r["groups"]) {
+        REQUIRE(group["made"].size() > 40);
+        for (const json& made : group["made"]) {
             INFO(made[0]);
             const std::string text = made[0].get<std::string>();
             if (made[1].is_null())
-                CHECK_THROWS_AS(Jinja(text).render(group["variables"]), BadInput);
+                CHECK_THROWS_AS(rendered(text, group["variables"]), BadInput);
             else
-                CHECK(Jinja(text).render(group["variables"]) == made[1].get<std::string>());
+                CHECK(rendered(text, group["variables"]) == made[1].get<std::string>());
         }
     }
 }
@@ -76,13 +85,13 @@ TEST_CASE("jinja: the bytes of a text keep their source", "[formats]") {
         {"{{ ('  ' + x + ' ') | trim }}{{ x.strip('<>') }}", "(<X y>X y)"},
         {"{{ (' -' + x)[1:4] }}{{ x[0] }}{{ x[::-1] }}", "-(<X<>y X<)"},
         {"{{ ('a<' + x).split('<') }}", "['a', '', '(X y>)']"},
-        {"{{ x.split(' ')[1] }}{{ (x + '|b').partition('|')[2] }}", "(y>)b"},
+        {"{{ x.split(' ')[1] }}{{ (x + '|b').split('|', 1)[1] }}", "(y>)b"},
         {"{{ x | replace('X', 'zz') }}{{ 'abc'.replace('b', x) }}", "(<)zz( y>)a(<X y>)c"},
-        {"{{ ('q' + x) | upper }}{{ x | lower | capitalize }}{{ ('a' + x) | title }}", "Q(<X Y><x y>)A(<X Y>)"},
+        {"{{ ('q' + x) | upper }}{{ x | lower | capitalize }}{{ ('a' + x).title() }}", "Q(<X Y><x y>)A(<X Y>)"},
         {"{{ [x, 1] }}{{ {x: 'k'} | tojson }}", "['(<X y>)', 1]{\"(<X y>)\": \"k\"}"},
-        {"{{ ['a', x] | join('-') }}{{ '%s;%5s' | format(x, 'a') }}", "a-(<X y><X y>);    a"},
-        {"{{ '{}.'.format(x) }}{{ x.center(9, '.') }}{{ ('a\n' + x) | indent(1) }}", "(<X y>)...(<X y>)..a\n (<X y>)"},
-        {"{{ ('a' + x) | e }}{{ x * 2 }}{{ x | first }}{{ x | list | last }}", "a(&lt;X y&gt;<X y><X y><>)"},
+        {"{{ ['a', x] | join('-') }}{{ '%s;%s' | format(x, 'a') }}", "a-(<X y><X y>);a"},
+        {"{{ '{}.'.format(x) }}{{ ('a\n' + x) | indent(1) }}", "(<X y>).a\n (<X y>)"},
+        {"{{ x * 2 }}{{ x | first }}{{ x | list | last }}", "(<X y><X y><>)"},
         {"{% set t %}[{{ x }}]{% endset %}{{ t }}{% filter upper %}a{{ x }}{% endfilter %}", "[(<X y>)]A(<X Y>)"},
         {"{% macro m(y) %}<{{ y }}>{% endmacro %}{{ m(x) + m('a') }}", "<(<X y>)><a>"},
         {"{% for c in x %}{{ c }},{% endfor %}{{ {'k': x}.k }}{{ namespace(k=x).k }}",
@@ -117,19 +126,13 @@ TEST_CASE("jinja: a template is bounded in steps, bytes and depth", "[formats][u
         {repeated("{% set ns.l = [ns.l, ns.l] %}{{ ns.l | tojson }}", "{% set ns = namespace(l=1) %}"),
          "more than 8 MB"},
         {repeated("{{ 'abcdefghijklmnopqrstuvwxyz' }}"), "it makes more than 8 MB"},
-        {repeated("{{ x.find('z') }}", "{% set x = 'a' * 1000000 %}"), "it takes more than"},
         {repeated("{{ x | length }}", "{% set x = 'a' * 1000000 %}"), "it takes more than"},
         {repeated("{{ x | trim }}", "{% set x = ' ' * 1000000 %}"), "it takes more than"},
         {repeated("{{ x in y }}", "{% set y = 'a' * 1000000 %}{% set x = 'a' * 500000 ~ 'b' %}"), "it takes more than"},
         {"{{ ('a' * 1000000).strip('a' * 10000) }}", "strip of more than 1000 characters"},
-        {"{{ ('a' * 1000000).rfind('a' * 10000) }}", "rfind of more than 1000 bytes"},
-        {"{% macro m() %}{% endmacro %}" + repeated("{% if m(*r) %}{% endif %}"), "m with 10000 arguments"},
         {"{{ 'a' * 999999999999 }}", "it takes more than 4000000 steps"},
-        {"{{ [1] * 999999999999 }}", "it makes more than 8 MB"},
-        {"{{ 'a'.center(999999999999) }}", "it makes more than 8 MB"},
         {"{{ ('a' * 100000).replace('a', 'b' * 100000) }}", "it makes more than 8 MB"},
         {"{{ ('a' * 100000).split('a') | join('b' * 100000) }}", "it makes more than 8 MB"},
-        {"{{ '%999999999d' | format(1) }}", "format: %999999999d is not known"},
         {repeated("{% if a == b %}{% endif %}"), "it takes more than 4000000 steps"},
         {"{{ [1] | tojson(indent=999999999) | length }}{{ 'a\na' | indent(99999999) }}", "indent of more than 1000"},
         {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "nested more than 400 deep"},
@@ -140,12 +143,11 @@ TEST_CASE("jinja: a template is bounded in steps, bytes and depth", "[formats][u
     };
     for (const auto& [text, message] : table) {
         INFO(text.substr(0, 200));
-        CHECK_THROWS_WITH(Jinja(text).render(ordered_json::object()), contains(message));
+        CHECK_THROWS_WITH(rendered(text, json::object()), contains(message));
     }
     int asked = 0;
     const formats::jinja::Limits limits{.stop = [&] { return ++asked > 3; }};
-    CHECK_THROWS_WITH(Jinja(loops + ends).render(ordered_json::object(), limits), contains("nobody waits"));
+    CHECK_THROWS_WITH(rendered(loops + ends, json::object(), limits), contains("nobody waits"));
     CHECK(asked == 4);
-    CHECK(Jinja("{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns.a | length }}").render(ordered_json::object()) ==
-          "1");
+    CHECK(rendered("{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns.a | length }}", json::object()) == "1");
 }
