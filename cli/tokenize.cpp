@@ -56,8 +56,8 @@ int learn(const TokenizeArguments& args) {
     set_threads(args.threads);
     const data::Corpus corpus = read_data(args.text);
     args.out.check_inputs({corpus.sources.begin(), corpus.sources.end()});
-    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size,
-                                                       {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
+    const data::BpeTokenizer tokenizer(
+        data::train_bpe(corpus.documents, args.vocab_size, *find_named<data::SplitStyle>(args.pre_tokenizer)));
     formats::write_file_atomic(args.out.path, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
     spdlog::info("vocabulary {}, learned from {} bytes of text, written to {}", size, corpus.bytes(), args.out.path);

@@ -1,7 +1,6 @@
 #include "data/tokenizers/char_tokenizer.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
@@ -19,23 +18,11 @@ std::string describe(char32_t c) {
     return name[0] != '\'' ? name : fmt::format("{} (U+{:04X})", name, static_cast<std::uint32_t>(c));
 }
 
-void check_valid(char32_t c, std::string_view text, std::size_t at) {
-    if (c == formats::invalid_code_point) [[unlikely]]
-        throw BadInput(
-            fmt::format("the text is not UTF-8: byte {} is 0x{:02X}", at, static_cast<unsigned char>(text[at])));
-}
-
 // Counts each code point in the texts.
 std::vector<std::size_t> counts_of(std::span<const std::string_view> texts) {
     std::vector<std::size_t> counts(0x110000);
-    for (const std::string_view text : texts) {
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t start = at;
-            const char32_t c = formats::next_code_point(text, at);
-            check_valid(c, text, start);
-            ++counts[c];
-        }
-    }
+    for (const std::string_view text : texts)
+        for (std::size_t at = 0; at < text.size();) ++counts[formats::valid_code_point(text, at)];
     return counts;
 }
 
@@ -96,8 +83,7 @@ void CharTokenizer::encode_parts(std::string_view text, const TakeIds& take) con
     ids.reserve(std::min(text.size(), part));
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t start = at;
-        const char32_t c = formats::next_code_point(text, at);
-        check_valid(c, text, start);
+        const char32_t c = formats::valid_code_point(text, at);
         if (const std::int32_t id = id_of(c); id >= 0) [[likely]] {
             ids.push_back(id);
         } else if (has_byte_fallback()) {
@@ -135,40 +121,6 @@ std::string CharTokenizer::decode(std::span<const std::int32_t> ids) const {
         c < byte_token ? formats::append_utf8(text, c) : text.push_back(static_cast<char>(c - byte_token));
     }
     return text;
-}
-
-// A BPE model without merges, so `tokenizers` falls back to the single characters; Fuse joins them without spaces. The
-// bytes of byte fallback are <0x00> to <0xFF>.
-std::string CharTokenizer::to_json() const {
-    nlohmann::json vocab = nlohmann::json::object();
-    for (std::size_t id = 0; id < characters_.size(); ++id) {
-        const char32_t c = characters_[id];
-        std::string token;
-        c < byte_token ? formats::append_utf8(token, c) : static_cast<void>(token = describe(c));
-        vocab[token] = id;
-    }
-    const nlohmann::json fuse = {{"type", "Fuse"}}, bytes = {{"type", "ByteFallback"}};
-    const nlohmann::json both = {{"type", "Sequence"}, {"decoders", {bytes, fuse}}};
-    const nlohmann::json tokenizer = {{"version", "1.0"},
-                                      {"truncation", nullptr},
-                                      {"padding", nullptr},
-                                      {"added_tokens", nlohmann::json::array()},
-                                      {"normalizer", nullptr},
-                                      {"pre_tokenizer", nullptr},
-                                      {"post_processor", nullptr},
-                                      {"decoder", has_byte_fallback() ? both : fuse},
-                                      {"model",
-                                       {{"type", "BPE"},
-                                        {"dropout", nullptr},
-                                        {"unk_token", nullptr},
-                                        {"continuing_subword_prefix", nullptr},
-                                        {"end_of_word_suffix", nullptr},
-                                        {"fuse_unk", false},
-                                        {"byte_fallback", has_byte_fallback()},
-                                        {"ignore_merges", false},
-                                        {"vocab", std::move(vocab)},
-                                        {"merges", nlohmann::json::array()}}}};
-    return tokenizer.dump(2) + "\n";
 }
 
 }  // namespace inkling::data

@@ -50,11 +50,6 @@ std::string replaced(std::string_view text, const Pattern& pattern, std::string_
     return result;
 }
 
-Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {
-    for (const NormalizerStep& step : steps_)
-        if (step.kind == NormalizerStep::Kind::replace) patterns_.emplace_back(step.pattern);
-}
-
 bool Normalizer::may_be_cut() const {
     return std::all_of(steps_.begin(), steps_.end(), [](const NormalizerStep& step) {
         return step.kind == NormalizerStep::Kind::nfc || step.kind == NormalizerStep::Kind::lowercase;
@@ -65,7 +60,6 @@ std::string Normalizer::operator()(std::string_view text) const {
     using Kind = NormalizerStep::Kind;
     const std::size_t limit = growth_limit(text.size());
     std::string result(text);
-    auto pattern = patterns_.begin();
     for (const NormalizerStep& step : steps_) {
         switch (step.kind) {
             case Kind::nfc:
@@ -75,7 +69,7 @@ std::string Normalizer::operator()(std::string_view text) const {
                 result = to_lowercase(result);
                 break;
             case Kind::replace:
-                result = replaced(result, *pattern++, step.content, limit);
+                result = replaced(result, step.pattern, step.content, limit);
                 break;
             case Kind::prepend:
                 if (!result.empty()) result.insert(0, step.content);

@@ -15,7 +15,7 @@ namespace inkling::data {
 struct NormalizerStep {
     enum class Kind { nfc, lowercase, replace, prepend, strip };
     Kind kind = Kind::nfc;
-    PatternSpec pattern = {};          // for replace
+    Pattern pattern = {};              // for replace
     std::string content = {};          // for replace, and for prepend (unless the text is empty)
     bool left = false, right = false;  // for strip: the ends to strip
     bool operator==(const NormalizerStep&) const = default;
@@ -33,19 +33,18 @@ constexpr auto names(NormalizerStep::Kind) {
 
 class Normalizer {
   public:
-    // Throws BadInput for an unsupported pattern and for a result that is too long.
-    explicit Normalizer(std::vector<NormalizerStep> steps);
+    explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
 
     bool empty() const { return steps_.empty(); }
 
     // Whether a text may be cut between an ASCII letter and ASCII white space and its parts normalized separately.
     bool may_be_cut() const;
 
+    // Throws BadInput for a result that is too long.
     std::string operator()(std::string_view text) const;
 
   private:
     std::vector<NormalizerStep> steps_;
-    std::vector<Pattern> patterns_;  // one per replace step, in order
 };
 
 // Replaces every match. Bytes that are not UTF-8 are kept and never match. Throws BadInput if the result exceeds

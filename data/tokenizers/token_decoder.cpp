@@ -21,17 +21,8 @@ std::string joined(const std::vector<std::string>& tokens) {
 
 }  // namespace
 
-TokenDecoder::TokenDecoder(std::vector<DecoderStep> steps) : steps_(std::move(steps)) {
-    using Kind = DecoderStep::Kind;
-    for (const DecoderStep& step : steps_) {
-        if (step.kind == Kind::replace) patterns_.emplace_back(step.pattern);
-        if (step.kind == Kind::metaspace) patterns_.emplace_back(PatternSpec{step.content, true});
-    }
-}
-
 std::string TokenDecoder::operator()(std::vector<std::string> tokens, bool begins) const {
     using Kind = DecoderStep::Kind;
-    auto pattern = patterns_.begin();
     bool fused = false;
     std::size_t size = 0;
     for (const std::string& token : tokens) size += token.size();
@@ -43,15 +34,13 @@ std::string TokenDecoder::operator()(std::vector<std::string> tokens, bool begin
                     if (auto bytes = from_byte_letters(token)) token = std::move(*bytes);
                 break;
             case Kind::replace:
-                for (std::string& token : tokens) token = replaced(token, *pattern, step.content, limit);
-                ++pattern;
+                for (std::string& token : tokens) token = replaced(token, step.pattern, step.content, limit);
                 break;
             case Kind::metaspace:
                 for (std::size_t i = 0; i < tokens.size(); ++i) {
                     const bool first = i == 0 && begins && step.prepend != PrependScheme::never;
-                    tokens[i] = replaced(tokens[i], *pattern, first ? "" : " ", limit);
+                    tokens[i] = replaced(tokens[i], {step.content, true}, first ? "" : " ", limit);
                 }
-                ++pattern;
                 break;
             case Kind::byte_fallback:
                 for (std::string& token : tokens)

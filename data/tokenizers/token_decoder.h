@@ -15,7 +15,7 @@ namespace inkling::data {
 struct DecoderStep {
     enum class Kind { byte_level, replace, byte_fallback, fuse, strip, metaspace };
     Kind kind = Kind::byte_level;
-    PatternSpec pattern = {};                       // for replace
+    Pattern pattern = {};                           // for replace
     std::string content = {};                       // for replace; strip's character; metaspace's sign
     std::size_t start = 0, stop = 0;                // for strip: the number of characters to remove at each end
     PrependScheme prepend = PrependScheme::always;  // for metaspace: removes the sign of the first token
@@ -36,8 +36,7 @@ constexpr auto names(DecoderStep::Kind) {
 
 class TokenDecoder {
   public:
-    // Throws BadInput for an unsupported pattern.
-    explicit TokenDecoder(std::vector<DecoderStep> steps);
+    explicit TokenDecoder(std::vector<DecoderStep> steps) : steps_(std::move(steps)) {}
 
     // `begins`: these are the first tokens; only then does the decoder strip the start. Returns bytes that need not be
     // UTF-8.
@@ -45,7 +44,6 @@ class TokenDecoder {
 
   private:
     std::vector<DecoderStep> steps_;
-    std::vector<Pattern> patterns_;  // one per replace step, in order
 };
 
 }  // namespace inkling::data

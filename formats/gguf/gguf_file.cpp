@@ -34,33 +34,18 @@ bool is_gguf(const std::filesystem::path& path) {
     return path.extension() == ".gguf" || std::string_view(magic, sizeof magic) == "GGUF";
 }
 
-void GgufFile::add_part(GgufHeader header, std::size_t part) {
-    const std::string& name = header.values.name();
-    const std::uint64_t number = header.values.size("split.no").value_or(0);
-    check<BadInput>(number == part, "{}: is part {} of a model in {} files: name the first, *-00001-of-*.gguf", name,
-                    number + 1, header.values.size("split.count").value_or(0));
-    for (auto& [tensor, t] : header.tensors) {
-        t.part = part;
-        check<BadInput>(tensors_.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
-                        shown_name(tensor));
-    }
-    if (part == 0) static_cast<GgufValues&>(*this) = std::move(header.values);
-}
-
-GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& name) {
-    GgufFile file;
-    file.add_part(read_gguf_header(bytes, name), 0);
-    return file;
-}
-
 GgufFile GgufFile::open(const std::filesystem::path& path) {
-    GgufFile file;
-    file.add_part(read_gguf_header(file.files_.emplace_back(path).bytes(), path.string()), 0);
+    const MappedFile first(path);
+    GgufFile file = parse(first.bytes(), path.string());
+    file.files_.push_back(first);
     const std::uint64_t parts = file.size("split.count").value_or(1);
     check<BadInput>(parts <= kMaxParts, "{}: split.count is {}, of at most {}", file.name(), parts, kMaxParts);
     for (std::uint64_t part = 1; part < parts; ++part) {
         const std::filesystem::path other = part_path(path, part, parts);
-        file.add_part(read_gguf_header(file.files_.emplace_back(other).bytes(), other.string()), part);
+        const GgufFile more = parse(file.files_.emplace_back(other).bytes(), other.string(), part);
+        for (const auto& [tensor, t] : more.tensors_)
+            check<BadInput>(file.tensors_.emplace(tensor, t).second, "{}: tensor \"{}\" appears twice", other.string(),
+                            shown_name(tensor));
     }
     return file;
 }

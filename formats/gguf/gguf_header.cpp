@@ -1,24 +1,23 @@
-#include "formats/gguf/gguf_header.h"
-
+// GgufFile::parse: reads and checks the header, of versions 2 and 3.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "formats/ascii.h"
+#include "formats/gguf/gguf_file.h"
 
 namespace inkling::formats {
 namespace {
 
-using ValueType = GgufValue::Type;
+using ValueType = GgufValueType;
 
 static_assert(std::endian::native == std::endian::little, "GGUF is read as it lies in the file");
 
 // The first is the format's own bound, the others are ours.
 constexpr std::size_t kMaxDimensions = 4, kMaxPairs = 100'000, kMaxTensors = 250'000, kMaxName = 65'535;
-constexpr int kMaxDepth = 4;  // of lists in lists, which no known file has
 
 // Reads the header's parts in order, within the file.
 class Cursor {
@@ -62,29 +61,12 @@ class Cursor {
                         file_, shown_name(key), type);
         return static_cast<ValueType>(type);
     }
-    // Skips a value or an element.
-    void pass(ValueType type, const std::string& key, int depth) {
-        if (type == ValueType::text) {
-            text("a text");
-        } else if (type == ValueType::array) {
-            pass_list(key, depth);
-        } else {
-            take(fixed_size(type), "a value");
-        }
-    }
-    // Skips a list; returns the type and number of its elements.
-    std::pair<ValueType, std::uint64_t> pass_list(const std::string& key, int depth = 1) {
-        check<BadInput>(depth <= kMaxDepth, "{}: {} has lists in lists, more than {} deep", file_, shown_name(key),
-                        kMaxDepth);
-        const ValueType of = type(key);
-        const std::uint64_t fixed = fixed_size(of),
-                            n = number(~std::uint64_t{0}, fixed ? fixed : 8, "elements of a list");
-        if (fixed) {
-            take(n * fixed, "a list");
-        } else {
-            for (std::uint64_t i = 0; i < n; ++i) pass(of, key, depth + 1);
-        }
-        return {of, n};
+    // The bytes of `n` values that are no lists.
+    std::span<const std::byte> values(ValueType type, std::uint64_t n, const char* what) {
+        const std::uint64_t begin = at_, size = fixed_size(type);
+        if (size) return take(n * size, what);
+        for (std::uint64_t i = 0; i < n; ++i) text("a text");
+        return bytes_.subspan(begin, at_ - begin);
     }
 
   private:
@@ -93,19 +75,20 @@ class Cursor {
     std::uint64_t at_ = 0;
 };
 
-GgufValue read_value(Cursor& in, std::span<const std::byte> all, const std::string& key) {
-    GgufValue value;
-    value.type = in.type(key);
-    value.list = value.type == ValueType::array;
-    std::uint64_t begin = in.at();
-    if (value.list) {
-        std::tie(value.type, value.count) = in.pass_list(key);
-        begin += sizeof(std::uint32_t) + sizeof(std::uint64_t);
-    } else {
-        in.pass(value.type, key, 1);
-    }
-    value.bytes = all.subspan(begin, in.at() - begin);
-    return value;
+GgufList read_list(Cursor& in, const std::string& key, const std::string& file) {
+    GgufList list{.type = in.type(key)};
+    check<BadInput>(list.type != ValueType::array, "{}: {} has lists in a list, which is not read", file,
+                    shown_name(key));
+    const std::uint64_t size = fixed_size(list.type);
+    list.count = in.number(~std::uint64_t{0}, size ? size : 8, "elements of a list");
+    list.bytes = in.values(list.type, list.count, "a list");
+    return list;
+}
+
+nlohmann::json read_value(Cursor& in, ValueType type) {
+    const nlohmann::json value = gguf_value(type, in.values(type, 1, "a value").data());
+    if (type != ValueType::f32) return value;
+    return *parse_number<double>(fmt::format("{}", value.get<float>()));
 }
 
 // Reads a tensor's entry, without its bytes.
@@ -145,20 +128,25 @@ void check_version(Cursor& in, std::span<const std::byte> bytes, const std::stri
 
 }  // namespace
 
-GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string& name) {
+GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& name, std::size_t part) {
     Cursor in(bytes, name);
     check_version(in, bytes, name);
     constexpr std::uint64_t kTensor = 24, kPair = 13;  // bytes of the smallest
     const std::uint64_t tensors = in.number(kMaxTensors, kTensor, "tensors"),
                         pairs = in.number(kMaxPairs, kPair, "keys");
-    std::map<std::string, GgufValue> values;
+    GgufFile file;
+    static_cast<GgufValues&>(file) = GgufValues(name);
     for (std::uint64_t i = 0; i < pairs; ++i) {
-        std::string key = in.name("a key");
-        const GgufValue value = read_value(in, bytes, key);
-        check<BadInput>(values.emplace(key, value).second, "{}: the key {} appears twice", name, shown_name(key));
+        const std::string key = in.name("a key");
+        const ValueType type = in.type(key);
+        const bool added =
+            type == ValueType::array ? file.add(key, read_list(in, key, name)) : file.add(key, read_value(in, type));
+        check<BadInput>(added, "{}: the key {} appears twice", name, shown_name(key));
     }
-    GgufHeader header{{name, std::move(values)}, {}};
-    const std::uint64_t alignment = header.values.size("general.alignment").value_or(32);
+    const std::uint64_t number = file.size("split.no").value_or(0);
+    check<BadInput>(number == part, "{}: is part {} of a model in {} files: name the first, *-00001-of-*.gguf", name,
+                    number + 1, file.size("split.count").value_or(0));
+    const std::uint64_t alignment = file.size("general.alignment").value_or(32);
     check<BadInput>(std::has_single_bit(alignment) && alignment <= 1 << 20,
                     "{}: general.alignment must be a power of two up to 2^20, got {}", name, alignment);
 
@@ -167,24 +155,25 @@ GgufHeader read_gguf_header(std::span<const std::byte> bytes, const std::string&
     for (std::uint64_t i = 0; i < tensors; ++i) {
         const std::string tensor = in.name("a tensor's name");
         GgufTensor t = read_tensor(in, tensor, name);
+        t.part = part;
         const std::uint64_t size = t.bytes_of(t.count);
         check<BadInput>(t.offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
                         name, shown_name(tensor), t.offset, next);
         check<BadInput>(size <= bytes.size() - std::min<std::uint64_t>(next, bytes.size()),
                         "{}: tensor \"{}\" takes {} bytes: the file was cut short", name, shown_name(tensor), size);
         next = padded(t.offset + size);
-        check<BadInput>(header.tensors.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
+        check<BadInput>(file.tensors_.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
                         shown_name(tensor));
     }
     const std::uint64_t data = padded(in.at());
-    for (auto& [tensor, t] : header.tensors) {
+    for (auto& [tensor, t] : file.tensors_) {
         const std::uint64_t end = t.offset + t.bytes_of(t.count);
         check<BadInput>(data <= bytes.size() && end <= bytes.size() - data,
                         "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(tensor),
                         data + end, bytes.size());
         t.bytes = bytes.subspan(data + t.offset, end - t.offset);
     }
-    return header;
+    return file;
 }
 
 std::uint64_t GgufTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {

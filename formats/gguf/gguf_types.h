@@ -33,6 +33,8 @@ struct GgufLayout {
     std::uint64_t block, bytes;  // numbers in a block, and the block's size
     // Widens n blocks. Null: the type is known by name only.
     void (*widen)(const std::byte* blocks, std::size_t n, float* out);
+
+    std::uint64_t bytes_of(std::uint64_t numbers) const { return numbers / block * bytes; }
 };
 
 const GgufLayout* gguf_layout(GgufType type);  // null for an unknown type

@@ -13,7 +13,7 @@
 namespace inkling::formats {
 namespace {
 
-using ValueType = GgufValue::Type;
+using ValueType = GgufValueType;
 
 static_assert(std::endian::native == std::endian::little, "GGUF is little endian");
 
@@ -24,17 +24,17 @@ void append(std::string& out, T value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
+template <class T>
+void append_all(std::string& out, const std::vector<T>& values) {
+    out.append(reinterpret_cast<const char*>(values.data()), sizeof(T) * values.size());
+}
+
 void append_text(std::string& out, std::string_view text) {
     append<std::uint64_t>(out, text.size());
     out += text;
 }
 
 std::uint64_t padded(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::uint64_t bytes_of(GgufType type, std::uint64_t count) {
-    const GgufLayout& layout = *gguf_layout(type);
-    return count / layout.block * layout.bytes;
-}
 
 // The largest finite value of the type, after rounding.
 float largest(GgufType type) {
@@ -86,67 +86,55 @@ void append_values(std::string& out, GgufType type, const float* x, std::size_t 
 
 }  // namespace
 
-void GgufWriter::begin_value(const std::string& key, ValueType type) {
+std::string& GgufWriter::begin_value(const std::string& key, ValueType type) {
     check(names_.insert("key " + key).second, "gguf: the key {} was set twice", key);
     ++pairs_;
     append_text(pair_bytes_, key);
     append(pair_bytes_, type);
+    return pair_bytes_;
 }
 
-void GgufWriter::begin_list(const std::string& key, ValueType type, std::size_t count) {
-    begin_value(key, ValueType::array);
-    append(pair_bytes_, type);
+std::string& GgufWriter::begin_list(const std::string& key, ValueType type, std::size_t count) {
+    append(begin_value(key, ValueType::array), type);
     append<std::uint64_t>(pair_bytes_, count);
+    return pair_bytes_;
 }
 
 void GgufWriter::set_u32(const std::string& key, std::uint32_t value) {
-    begin_value(key, ValueType::u32);
-    append(pair_bytes_, value);
+    append(begin_value(key, ValueType::u32), value);
 }
-
-void GgufWriter::set_f32(const std::string& key, float value) {
-    begin_value(key, ValueType::f32);
-    append(pair_bytes_, value);
-}
-
+void GgufWriter::set_f32(const std::string& key, float value) { append(begin_value(key, ValueType::f32), value); }
 void GgufWriter::set_bool(const std::string& key, bool value) {
-    begin_value(key, ValueType::flag);
-    append(pair_bytes_, static_cast<std::uint8_t>(value));
+    append(begin_value(key, ValueType::flag), static_cast<std::uint8_t>(value));
 }
-
 void GgufWriter::set_text(const std::string& key, std::string_view value) {
-    begin_value(key, ValueType::text);
-    append_text(pair_bytes_, value);
+    append_text(begin_value(key, ValueType::text), value);
 }
-
 void GgufWriter::set_texts(const std::string& key, const std::vector<std::string>& values) {
-    begin_list(key, ValueType::text, values.size());
-    for (const std::string& value : values) append_text(pair_bytes_, value);
+    std::string& out = begin_list(key, ValueType::text, values.size());
+    for (const std::string& value : values) append_text(out, value);
 }
-
 void GgufWriter::set_i32s(const std::string& key, const std::vector<std::int32_t>& values) {
-    begin_list(key, ValueType::i32, values.size());
-    for (const std::int32_t value : values) append(pair_bytes_, value);
+    append_all(begin_list(key, ValueType::i32, values.size()), values);
 }
-
 void GgufWriter::set_f32s(const std::string& key, const std::vector<float>& values) {
-    begin_list(key, ValueType::f32, values.size());
-    for (const float value : values) append(pair_bytes_, value);
+    append_all(begin_list(key, ValueType::f32, values.size()), values);
 }
 
 void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, Make make) {
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
     const std::size_t count = size_of(shape);
-    check(!shape.empty() && count > 0 && shape.back() % gguf_layout(type)->block == 0,
+    const GgufLayout& layout = *gguf_layout(type);
+    check(!shape.empty() && count > 0 && shape.back() % layout.block == 0,
           "gguf: the tensor {} must not be empty, and for {} its rows need a multiple of {} numbers, got shape {}",
-          name, gguf_layout(type)->name, gguf_layout(type)->block, shape);
+          name, layout.name, layout.block, shape);
     append_text(tensor_bytes_, name);
     append(tensor_bytes_, static_cast<std::uint32_t>(shape.size()));
     for (std::size_t i = shape.size(); i-- > 0;)
         append<std::uint64_t>(tensor_bytes_, shape[i]);  // the row's length first
     append(tensor_bytes_, static_cast<std::uint32_t>(type));
     append(tensor_bytes_, next_);
-    next_ += padded(bytes_of(type, count));
+    next_ += padded(layout.bytes_of(count));
     entries_.push_back({name, type, count, std::move(make)});
 }
 
@@ -172,7 +160,7 @@ void GgufWriter::write(const std::filesystem::path& path) const {
             append_values(bytes, e.type, part, static_cast<std::size_t>(end - part));
             file.write(bytes.data(), bytes.size());
         }
-        const std::uint64_t size = bytes_of(e.type, e.count);
+        const std::uint64_t size = gguf_layout(e.type)->bytes_of(e.count);
         const std::string padding(padded(size) - size, '\0');
         file.write(padding.data(), padding.size());
     }

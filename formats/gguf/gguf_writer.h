@@ -47,8 +47,8 @@ class GgufWriter {
         std::size_t count;
         Make make;
     };
-    void begin_value(const std::string& key, GgufValue::Type type);
-    void begin_list(const std::string& key, GgufValue::Type type, std::size_t count);
+    std::string& begin_value(const std::string& key, GgufValueType type);
+    std::string& begin_list(const std::string& key, GgufValueType type, std::size_t count);
 
     std::set<std::string> names_;
     std::uint64_t pairs_ = 0;

@@ -90,8 +90,7 @@ void bind_tokenizer(nb::module_& m) {
             if (named<data::TokenizerKind>("kind", kind) == data::TokenizerKind::characters)
                 trained = std::make_shared<data::CharTokenizer>(data::CharTokenizer::from_texts(views));
             else
-                trained =
-                    std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, {.style = pre_tokenizer}));
+                trained = std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, pre_tokenizer));
             return with_unknown(trained, strict);
         },
         "texts"_a, "kind"_a = "bpe", "vocab_size"_a = 4096, "pre_tokenizer"_a = data::SplitStyle::gpt2,

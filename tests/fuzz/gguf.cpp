@@ -18,9 +18,9 @@ FUZZ_TARGET(gguf) {
             std::vector<float> values(t.count);
             refuse_in_a_line([&, &name = name] { file.read(name, values.data(), values.size()); });
         }
-        for (const auto& [key, value] : file.values()) {
-            const std::string& name = key;  // clang 14 captures no structured bindings
-            const std::size_t count = value.count;
+        for (auto at = file.values().begin(); at != file.values().end(); ++at) {
+            const std::string name = at.key();
+            const std::size_t count = file.is_list(name) ? file.lists().at(name).count : 1;
             refuse_in_a_line([&] { file.size(name); });
             refuse_in_a_line([&] { file.texts(name); });
             refuse_in_a_line([&] { file.numbers(name, count); });

@@ -144,7 +144,6 @@ reference = {
     "made_with": "tokenizers " + tokenizers.__version__,
     "texts": texts,
     "tokenizer": file,
-    "min_frequency_150": merged(library_trained(texts, 1000, min_frequency=150)),
     "all_merges": merged(library_trained(texts, 100000)),
     "samples": [{"text": t, "ids": tokenizer.encode(t).ids} for t in samples],
     "variants": variant_list,

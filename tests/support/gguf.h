@@ -29,24 +29,18 @@ struct Gguf {
 
     explicit Gguf(const std::filesystem::path& path) {
         const auto file = formats::GgufFile::open(path);
-        for (const auto& [key, value] : file.values()) pairs[key] = json_of(file, key, value);
+        pairs = file.values();
+        for (const auto& [key, list] : file.lists()) {
+            if (list.type == formats::GgufValueType::text)
+                pairs[key] = file.texts(key);
+            else
+                pairs[key] = file.numbers(key, list.count);
+        }
         for (const auto& [name, t] : file.tensors()) {
             GgufNumbers& numbers = tensors[name] = {t.shape, static_cast<std::uint32_t>(t.layout->type), {}};
             numbers.values.resize(t.count);
             file.read(name, numbers.values.data(), t.count);
         }
-    }
-
-  private:
-    static nlohmann::json json_of(const formats::GgufFile& file, const std::string& key,
-                                  const formats::GgufValue& value) {
-        using Type = formats::GgufValue::Type;
-        if (value.list && value.type == Type::text) return file.texts(key);
-        if (value.list) return file.numbers(key, value.count);
-        if (value.type == Type::text) return *file.text(key);
-        if (value.type == Type::flag) return *file.flag(key);
-        if (value.type == Type::f32) return *file.number(key);
-        return *file.size(key);
     }
 };
 

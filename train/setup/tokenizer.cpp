@@ -42,7 +42,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
         const double part =
             options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories use the same few words in each part
         return std::make_unique<data::BpeTokenizer>(
-            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
+            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, options.pre_tokenizer));
     }
     check<BadInput>(formats::is_there(options.tokenizer),
                     "--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model folder is required",

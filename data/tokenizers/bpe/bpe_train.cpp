@@ -126,7 +126,7 @@ class Training {
         queue_changed();
     }
 
-    BpeSpec run(std::int64_t min_frequency) {
+    BpeSpec run() {
         while (spec_.vocab.size() < vocab_size_ && !queue_.empty()) {
             std::pop_heap(queue_.begin(), queue_.end());
             Candidate top = std::move(queue_.back());
@@ -136,7 +136,7 @@ class Training {
                 push(std::move(top));
                 continue;
             }
-            if (top.count < std::max<std::int64_t>(1, min_frequency)) break;
+            if (top.count < 1) break;
             merge(top);
         }
         keep_last_of_equals(spec_.merges);
@@ -241,12 +241,12 @@ class Training {
 
 }  // namespace
 
-BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, const BpeTraining& training) {
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, SplitStyle style) {
     check(vocab_size >= smallest_bpe_vocab && vocab_size < 0x7FFFFFFF,
           "train_bpe: the vocabulary must have at least {} tokens, {} and the 256 bytes, got {}", smallest_bpe_vocab,
           end_of_text_token, vocab_size);
-    const PreTokenizerSpec pre_tokenizer = pre_tokenizer_of(training.style);
-    BpeSpec spec = Training(count_pieces(texts, pre_tokenizer), vocab_size).run(training.min_frequency);
+    const PreTokenizerSpec pre_tokenizer = pre_tokenizer_of(style);
+    BpeSpec spec = Training(count_pieces(texts, pre_tokenizer), vocab_size).run();
     spec.pre_tokenizer = pre_tokenizer;
     spec.added.push_back({.content = end_of_text_token, .id = 0});
     return spec;

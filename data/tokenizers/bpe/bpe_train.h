@@ -20,12 +20,7 @@ inline constexpr std::size_t smallest_bpe_vocab = 257;
 // The longest token in bytes. Without a limit, a long run of one character would become one token.
 inline constexpr std::size_t max_bpe_token_length = 65536;
 
-struct BpeTraining {
-    SplitStyle style = SplitStyle::gpt2;
-    std::int64_t min_frequency = 0;  // the fewest occurrences of a merged pair; at least 1
-};
-
 // `vocab_size` tokens, or fewer if no pair is left. Throws Error if `vocab_size` is too small.
-BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, const BpeTraining& training = {});
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, SplitStyle style = SplitStyle::gpt2);
 
 }  // namespace inkling::data

@@ -5,7 +5,6 @@
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/json/json_parts.h"
-#include "data/tokenizers/json/pipeline_json.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
 #include "formats/named.h"

@@ -1,5 +1,3 @@
-#include "data/tokenizers/json/pipeline_json.h"
-
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -50,19 +48,19 @@ bool required_flag(const json& part, const char* key) {
 }
 
 // Reads {"String": text} or {"Regex": pattern}; refuses a pattern that cannot be used.
-PatternSpec pattern_at(const json& part, Refusals& refusals) {
+Pattern pattern_at(const json& part, Refusals& refusals) {
     const json &pattern = at_or_null(part, "pattern"), &regex = at_or_null(pattern, "Regex"),
                &text = at_or_null(pattern, "String");
     check<BadInput>(regex.is_string() != text.is_string(), "a {} needs a pattern, Regex or String, got {}",
                     type_of(part), quote(pattern));
-    const PatternSpec spec{(regex.is_string() ? regex : text).get<std::string>(), text.is_string()};
-    check<BadInput>(!spec.text.empty(), "a {} has an empty pattern", type_of(part));
+    const std::string found = (regex.is_string() ? regex : text).get<std::string>();
+    check<BadInput>(!found.empty(), "a {} has an empty pattern", type_of(part));
     try {
-        const Pattern usable(spec);
+        return {found, text.is_string()};
     } catch (const BadInput& e) {
         refusals.add(e.what());
     }
-    return spec;
+    return {};
 }
 
 SplitBehavior behavior_at(const json& part, SplitBehavior otherwise) {

@@ -22,19 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr int max_depth = 128;
 
-// The characters, in the order of ids, if CharTokenizer::to_json wrote the file: a BPE model without merges and without
-// steps that change the text. None for any other tokenizer.
+// The characters, in the order of ids, if CharTokenizer::to_json may have written the file.
 std::optional<std::vector<char32_t>> characters_of(const BpeSpec& spec) {
-    using Kind = DecoderStep::Kind;
-    if (spec.byte_letters || !spec.merges.empty()) return std::nullopt;
-    BpeSpec plain;
-    plain.vocab = spec.vocab;
-    plain.byte_letters = false;
-    plain.byte_fallback = spec.byte_fallback;
-    plain.pre_tokenizer.steps.clear();
-    plain.decoder = {{.kind = Kind::fuse}};
-    if (spec.byte_fallback) plain.decoder.insert(plain.decoder.begin(), {.kind = Kind::byte_fallback});
-    if (spec != plain) return std::nullopt;
+    if (!spec.merges.empty() || spec != characters_spec(spec.vocab, spec.byte_fallback)) return std::nullopt;
     std::vector<char32_t> characters;
     for (const std::string& token : spec.vocab) {
         const std::vector<char32_t> points = formats::to_code_points(token);

@@ -1,12 +1,15 @@
-// BpeTokenizer::to_json: tokenizer.json as the `tokenizers` library reads it. The vocabulary, one token per line in the
+// Tokenizers as tokenizer.json, as the `tokenizers` library reads it. The vocabulary, one token per line in the
 // order of ids, is written by hand: nlohmann's objects are either sorted by name or slow to fill.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "data/tokenizers/bpe/bpe_tokenizer.h"
+#include "data/tokenizers/bpe/byte_alphabet.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/json/bpe_json.h"
 #include "engine/base/check.h"
 #include "formats/files/file.h"
+#include "formats/utf8.h"
 
 namespace inkling::data {
 
@@ -29,7 +32,7 @@ ordered_json added_tokens(const std::vector<AddedToken>& tokens) {
     return list;
 }
 
-ordered_json pattern_json(const PatternSpec& pattern) { return {{pattern.literal ? "String" : "Regex", pattern.text}}; }
+ordered_json pattern_json(const Pattern& pattern) { return {{pattern.literal() ? "String" : "Regex", pattern.text()}}; }
 
 ordered_json byte_level_json(bool add_prefix_space = true, bool use_regex = true) {
     return {{"type", "ByteLevel"},
@@ -112,18 +115,16 @@ ordered_json post_processor_json(const BpeSpec& spec) {
     return {{"type", "Sequence"}, {"processors", {bytes, marked}}};
 }
 
-}  // namespace
-
-std::string BpeTokenizer::to_json() const {
+std::string file_of(const BpeSpec& spec) {
     const auto line = [](std::string& text, const std::string& item) {
         text += (text.empty() ? "\n      " : ",\n      ") + item;
     };
     std::string vocab, merges;
-    const auto& tokens = spec_.vocab;
+    const auto& tokens = spec.vocab;
     for (std::size_t id = 0; id < tokens.size(); ++id) {
         if (!tokens[id].empty()) line(vocab, json(tokens[id]).dump() + ": " + std::to_string(id));
     }
-    for (const Merge& m : spec_.merges) {
+    for (const Merge& m : spec.merges) {
         const json pair = {tokens[static_cast<std::size_t>(m.left)], tokens[static_cast<std::size_t>(m.right)]};
         line(merges, pair.dump());
     }
@@ -153,14 +154,39 @@ std::string BpeTokenizer::to_json() const {
   }}
 }}
 )",
-        added_tokens(spec_.added).dump(), steps_json("normalizers", spec_.normalizer).dump(),
-        steps_json("pretokenizers", spec_.pre_tokenizer.steps).dump(), post_processor_json(spec_).dump(),
-        steps_json("decoders", spec_.decoder).dump(), spec_.unk_token ? json(*spec_.unk_token).dump() : "null",
-        spec_.fuse_unk, spec_.byte_fallback, spec_.ignore_merges, vocab, merges);
-    check(file.size() <= formats::size_limit(formats::FileKind::json),
+        added_tokens(spec.added).dump(), steps_json("normalizers", spec.normalizer).dump(),
+        steps_json("pretokenizers", spec.pre_tokenizer.steps).dump(), post_processor_json(spec).dump(),
+        steps_json("decoders", spec.decoder).dump(), spec.unk_token ? json(*spec.unk_token).dump() : "null",
+        spec.fuse_unk, spec.byte_fallback, spec.ignore_merges, vocab, merges);
+    check(file.size() <= formats::FileKind::json.limit,
           "tokenizer.json: it would have {} bytes, the limit is {} MB: choose a smaller --vocab-size", file.size(),
-          formats::size_limit(formats::FileKind::json) >> 20);
+          formats::FileKind::json.limit >> 20);
     return file;
+}
+
+}  // namespace
+
+BpeSpec characters_spec(std::vector<std::string> vocab, bool byte_fallback) {
+    BpeSpec spec;
+    spec.vocab = std::move(vocab);
+    spec.byte_letters = false;
+    spec.byte_fallback = byte_fallback;
+    spec.pre_tokenizer.steps.clear();
+    spec.decoder = {{.kind = DecoderStep::Kind::fuse}};
+    if (byte_fallback) spec.decoder.insert(spec.decoder.begin(), {.kind = DecoderStep::Kind::byte_fallback});
+    return spec;
+}
+
+std::string BpeTokenizer::to_json() const { return file_of(spec_); }
+
+std::string CharTokenizer::to_json() const {
+    std::vector<std::string> vocab;
+    for (const char32_t c : characters_) {
+        std::string token;
+        if (c < byte_token) formats::append_utf8(token, c);
+        vocab.push_back(c < byte_token ? token : fallback_token(static_cast<char>(c - byte_token)));
+    }
+    return file_of(characters_spec(std::move(vocab), has_byte_fallback()));
 }
 
 }  // namespace inkling::data

@@ -1,4 +1,4 @@
-#include "data/tokenizers/split/gpt2_split.h"
+#include "data/tokenizers/split/split_patterns.h"
 
 #include <array>
 #include <cstdint>

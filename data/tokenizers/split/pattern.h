@@ -1,5 +1,5 @@
 // The search pattern of a tokenizer step: a literal text or a regular expression.
-//   const Pattern digits({R"(\p{N}+)"});
+//   const Pattern digits(R"(\p{N}+)");
 //   Pattern::Scan scan(digits);                           // one per thread
 //   scan.allow(text.size());                              // see regex.h; before each text
 //   if (const auto match = scan.find(text, 0)) ...
@@ -13,17 +13,16 @@
 
 namespace inkling::data {
 
-struct PatternSpec {
-    std::string text;      // never empty
-    bool literal = false;  // false: a regular expression
-    bool operator==(const PatternSpec&) const = default;
-};
-
 class Pattern {
   public:
-    // `spec` is in the dialect of tokenizer.json (regex.h). Throws BadInput for an unsupported pattern.
-    // `steps`: free for a pattern that needs few steps on any text (split_patterns.h are known to).
-    explicit Pattern(PatternSpec spec, Regex::Steps steps = Regex::Steps::counted);
+    Pattern() = default;  // of a step that has none
+    // `text` is in the dialect of tokenizer.json (regex.h), unless it is `literal`. Throws BadInput for an unsupported
+    // pattern. `steps`: free for a pattern that needs few steps on any text (split_patterns.h are known to).
+    Pattern(std::string text, bool literal = false, Regex::Steps steps = Regex::Steps::counted);
+
+    const std::string& text() const { return text_; }
+    bool literal() const { return !regex_; }
+    bool operator==(const Pattern& other) const { return text_ == other.text_ && literal() == other.literal(); }
 
     class Scan {
       public:
@@ -36,12 +35,12 @@ class Pattern {
         std::optional<Regex::Match> find(std::string_view text, std::size_t from);
 
       private:
-        const PatternSpec& spec_;
+        const std::string& text_;
         std::optional<Regex::Scan> regex_;
     };
 
   private:
-    PatternSpec spec_;
+    std::string text_;
     std::optional<Regex> regex_;  // none: a literal
 };
 

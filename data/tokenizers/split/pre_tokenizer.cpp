@@ -29,14 +29,22 @@ std::string punctuation() {
     return fmt::format(R"((?![{}])[!-/:-@\[-`{{-~\p{{P}}\x{{166D}}\x{{111C9}}])", newer);
 }
 
-// The pattern of a step with a built-in one, which needs few steps on any text.
-std::string pattern_of(SplitStep::Kind kind) {
+// The pattern of a step; none: ByteLevel without one.
+std::optional<Pattern> pattern_of(const PreTokenizerStep& step) {
+    if (const auto* const metaspace = std::get_if<MetaspaceStep>(&step)) return Pattern(metaspace->sign, true);
+    if (const auto* const bytes = std::get_if<ByteLevelStep>(&step))
+        return bytes->gpt2_pattern ? std::optional<Pattern>(gpt2_pattern) : std::nullopt;
     using Kind = SplitStep::Kind;
+    const auto& split = std::get<SplitStep>(step);
+    if (split.kind == Kind::pattern) return split.pattern;
+    // The built-in ones need few steps on any text.
     const std::string word = word_class;
-    return kind == Kind::digits        ? R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"  // Unicode 17's included
-           : kind == Kind::punctuation ? punctuation()
-           : kind == Kind::words       ? word + "+|[^\\s" + word.substr(1) + "+"
-                                       : R"(\s)";
+    const std::string text = split.kind == Kind::digits  // Unicode 17's included
+                                 ? R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"
+                                 : split.kind == Kind::punctuation ? punctuation()
+                                   : split.kind == Kind::words     ? word + "+|[^\\s" + word.substr(1) + "+"
+                                                                   : R"(\s)";
+    return Pattern(text, false, Regex::Steps::free);
 }
 
 }  // namespace
@@ -48,18 +56,7 @@ const ByteLevelStep* PreTokenizerSpec::byte_level() const {
 }
 
 PreTokenizer::PreTokenizer(PreTokenizerSpec spec) : spec_(std::move(spec)) {
-    for (const PreTokenizerStep& step : spec_.steps) {
-        auto& pattern = patterns_.emplace_back();
-        if (const auto* const split = std::get_if<SplitStep>(&step)) {
-            const bool own = split->kind == SplitStep::Kind::pattern;
-            own ? pattern.emplace(split->pattern)
-                : pattern.emplace(PatternSpec{pattern_of(split->kind)}, Regex::Steps::free);
-        }
-        if (const auto* const metaspace = std::get_if<MetaspaceStep>(&step))
-            pattern.emplace(PatternSpec{metaspace->sign, true});
-        const auto* const bytes = std::get_if<ByteLevelStep>(&step);
-        if (bytes && bytes->gpt2_pattern) pattern.emplace(PatternSpec{gpt2_pattern});
-    }
+    for (const PreTokenizerStep& step : spec_.steps) patterns_.push_back(pattern_of(step));
     const ByteLevelStep* const bytes = spec_.byte_level();
     plain_ = bytes && bytes->gpt2_pattern && spec_.steps.size() == 1 && !bytes->add_prefix_space;
     letters_ = bytes && !std::holds_alternative<ByteLevelStep>(spec_.steps.back());
@@ -74,10 +71,10 @@ bool PreTokenizer::may_be_cut() const {
         if (!split) return false;
         const bool contiguous = split->behavior == SplitBehavior::contiguous;
         const bool isolated = split->behavior == SplitBehavior::isolated && !split->invert;
-        const bool known = split->kind == SplitStep::Kind::pattern && !split->pattern.literal && isolated;
-        if (known && is_word_split(split->pattern.text)) return true;
+        const bool known = split->kind == SplitStep::Kind::pattern && !split->pattern.literal() && isolated;
+        if (known && is_word_split(split->pattern.text())) return true;
         const bool signs = split->kind == SplitStep::Kind::digits || split->kind == SplitStep::Kind::punctuation;
-        if (!(signs && (isolated || contiguous)) && !(known && is_known_split(split->pattern.text))) return false;
+        if (!(signs && (isolated || contiguous)) && !(known && is_known_split(split->pattern.text()))) return false;
     }
     return false;
 }

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "data/tokenizers/split/gpt2_split.h"
 #include "data/tokenizers/split/pattern.h"
+#include "data/tokenizers/split/split_patterns.h"
 #include "engine/base/names.h"
 #include "formats/utf8.h"
 
@@ -36,7 +36,7 @@ constexpr auto names(SplitBehavior) {
 struct SplitStep {
     enum class Kind { pattern, digits, punctuation, words, spaces };
     Kind kind = Kind::pattern;
-    PatternSpec pattern = {};  // of Kind::pattern
+    Pattern pattern = {};  // of Kind::pattern
     SplitBehavior behavior = SplitBehavior::isolated;
     bool invert = false;  // swaps matches and the rest
     bool operator==(const SplitStep&) const = default;
@@ -86,7 +86,6 @@ struct PreTokenizerSpec {
 
 class PreTokenizer {
   public:
-    // Throws BadInput for an unsupported pattern.
     explicit PreTokenizer(PreTokenizerSpec spec);
 
     // Whether texts may be cut at gpt2_safe_cut.

@@ -35,9 +35,9 @@ class GgufTokenizerReader {
                 kinds_[id] = static_cast<int>(kinds[id]);
             }
         }
-        const auto suppressed = file.values().find("tokenizer.ggml.suppress_tokens");
-        require(suppressed == file.values().end() || suppressed->second.count == 0,
-                "tokenizer.ggml.suppress_tokens is not supported: an empty list is");
+        const std::string suppressed = "tokenizer.ggml.suppress_tokens";
+        require(!file.has(suppressed) || (file.is_list(suppressed) && file.lists().at(suppressed).count == 0),
+                "{} is not supported: an empty list is", suppressed);
         for (std::size_t id = 0; id < texts_.size(); ++id) {
             require(formats::find_invalid_utf8(texts_[id]) == std::string::npos, "token {} is not UTF-8", id);
             if (texts_[id].empty()) kinds_[id] = kUnused;
@@ -119,7 +119,7 @@ class GgufTokenizerReader {
     }
 
     data::BpeSpec byte_pairs() const {
-        const std::string_view pre = file_.text("tokenizer.ggml.pre").value_or(is_gpt2(file_) ? "gpt-2" : "default");
+        const std::string pre = file_.text("tokenizer.ggml.pre").value_or(is_gpt2(file_) ? "gpt-2" : "default");
         check<BadInput>(file_.has("tokenizer.ggml.merges"), "tokenizer.ggml.merges is missing");
         const GgufSplit* split = nullptr;
         std::vector<std::string_view> known;
@@ -239,7 +239,7 @@ class GgufTokenizerReader {
     }
 
     const formats::GgufFile& file_;
-    std::string_view model_;
+    std::string model_;
     std::vector<std::string_view> texts_, merges_;
     std::vector<int> kinds_;
     std::vector<double> scores_;

@@ -138,14 +138,14 @@ Spaces spaces_of(const data::BpeSpec& spec) {
         const bool sign = step.content == kSpaceSign;
         if (step.kind == Kind::prepend && sign && !spaces.prefix)
             spaces.prefix = true;
-        else if (step.kind == Kind::replace && sign && step.pattern == data::PatternSpec{" ", true})
+        else if (step.kind == Kind::replace && sign && step.pattern == data::Pattern(" ", true))
             spaces.replaced = true;
         else
             other = true;
     }
     for (const data::PreTokenizerStep& step : spec.pre_tokenizer.steps) {
         const auto* const split = std::get_if<data::SplitStep>(&step);
-        if (split && spaces.replaced && split->pattern == data::PatternSpec{" ", true}) continue;  // none is left
+        if (split && spaces.replaced && split->pattern == data::Pattern(" ", true)) continue;  // none is left
         const auto* const signs = std::get_if<data::MetaspaceStep>(&step);
         if (signs && signs->sign == kSpaceSign && !signs->split && !spaces.replaced) {
             spaces = {true, signs->prepend != data::PrependScheme::never};

@@ -15,9 +15,9 @@ using nlohmann::json;
 
 namespace {
 
-BpeSpec train(const std::vector<std::string>& texts, std::size_t size, std::int64_t min_frequency = 0) {
+BpeSpec train(const std::vector<std::string>& texts, std::size_t size) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return train_bpe(views, size, {.min_frequency = min_frequency});
+    return train_bpe(views, size);
 }
 
 json merges_of(const BpeSpec& spec) { return json::parse(BpeTokenizer(spec).to_json())["model"]["merges"]; }
@@ -34,9 +34,8 @@ TEST_CASE("BPE training: the vocabulary and merges of the tokenizers library", "
     CHECK(made["decoder"]["type"] == expected["decoder"]["type"]);
 }
 
-TEST_CASE("BPE training: until nothing is left, or is frequent enough, of a size that can be", "[data][bpe]") {
+TEST_CASE("BPE training: until nothing is left, of a size that can be", "[data][bpe]") {
     CHECK(merges_of(train(reference_texts(), 100'000)) == bpe_reference()["all_merges"]);
-    CHECK(merges_of(train(reference_texts(), 1000, 150)) == bpe_reference()["min_frequency_150"]);
     const BpeSpec nothing = train({""}, 1000);
     CHECK(nothing.vocab.size() == 257);
     CHECK(nothing.merges.empty());

@@ -252,7 +252,7 @@ TEST_CASE("BPE training: with the pattern of each family, as the tokenizers libr
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     for (const SplitStyle style : {SplitStyle::llama3, SplitStyle::qwen2, SplitStyle::nanochat}) {
         const json& expected = families()["trained"][name_of(style)];
-        const BpeTokenizer t(train_bpe(views, 500, {.style = style}));
+        const BpeTokenizer t(train_bpe(views, 500, style));
         const json made = json::parse(t.to_json());
         INFO(name_of(style));
         CHECK(made["model"]["merges"] == expected["merges"]);

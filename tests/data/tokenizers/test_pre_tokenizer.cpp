@@ -20,9 +20,9 @@ Pieces pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
 }
 
 // Splits by patterns, then ByteLevel.
-PreTokenizerSpec splits(std::vector<PatternSpec> patterns, ByteLevelStep last = {}) {
+PreTokenizerSpec splits(std::vector<Pattern> patterns, ByteLevelStep last = {}) {
     PreTokenizerSpec spec{.steps = {}};
-    for (PatternSpec& pattern : patterns) spec.steps.push_back(SplitStep{.pattern = std::move(pattern)});
+    for (Pattern& pattern : patterns) spec.steps.push_back(SplitStep{.pattern = std::move(pattern)});
     spec.steps.push_back(last);
     return spec;
 }
