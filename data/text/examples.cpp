@@ -28,35 +28,6 @@ bool holds(const Read& read) {
     }
 }
 
-class Reading {
-  public:
-    Reading(bool skip_bad_lines, bool list) : skip_(skip_bad_lines), list_(list) {}
-
-    // read(): the example of this number.
-    template <class Read>
-    void add(std::size_t number, const Read& read) {
-        try {
-            Example d = read();
-            d.in_list = list_;
-            d.line = number;
-            if (!all.list.empty() && all.list[0].shape != d.shape) {
-                throw BadInput(fmt::format("it holds {}, and {} {}: one file holds one shape", name_of(d.shape),
-                                           all.list[0].place(), name_of(all.list[0].shape)));
-            }
-            all.list.push_back(std::move(d));
-        } catch (const BadInput& e) {
-            const std::string what = fmt::format("{} {}: {}", list_ ? "record" : "line", number, e.what());
-            if (!skip_) throw BadInput(what);
-            if (all.bad_lines++ == 0) all.first_bad_line = what;
-        }
-    }
-
-    ExampleLines all;
-
-  private:
-    const bool skip_, list_;
-};
-
 }  // namespace
 
 std::string Example::place() const { return fmt::format("{} {}", in_list ? "record" : "line", line); }
@@ -71,19 +42,35 @@ std::string to_line(const std::vector<ChatMessage>& messages) {
 }
 
 ExampleLines read_examples(std::string_view text, bool skip_bad_lines, ExampleLayout layout) {
-    Reading reading(skip_bad_lines, layout == ExampleLayout::list);
-    if (layout == ExampleLayout::list) {
-        json all = formats::parse_json(text, "it", kDepth + 1);
-        if (!all.is_array()) all = json::array({std::move(all)});
-        std::size_t number = 0;
-        for (const json& one : all) reading.add(++number, [&] { return parse_example(one); });
+    ExampleLines all;
+    const bool list = layout == ExampleLayout::list;
+    const auto add = [&](std::size_t number, const auto& read_json) {
+        try {
+            Example e = parse_example(read_json());
+            e.in_list = list;
+            e.line = number;
+            if (!all.list.empty() && all.list[0].shape != e.shape) {
+                throw BadInput(fmt::format("it holds {}, and {} {}: one file holds one shape", name_of(e.shape),
+                                           all.list[0].place(), name_of(all.list[0].shape)));
+            }
+            all.list.push_back(std::move(e));
+        } catch (const BadInput& e) {
+            const std::string what = fmt::format("{} {}: {}", list ? "record" : "line", number, e.what());
+            if (!skip_bad_lines) throw BadInput(what);
+            if (all.bad_lines++ == 0) all.first_bad_line = what;
+        }
+    };
+    if (list) {
+        json records = formats::parse_json(text, "it", kDepth + 1);
+        if (!records.is_array()) records = json::array({std::move(records)});
+        for (std::size_t i = 0; i < records.size(); ++i) add(i + 1, [&]() -> const json& { return records[i]; });
     } else {
         each_line(text, [&](std::string_view line, std::size_t number) {
-            reading.add(number, [&] { return parse_example(parse_line(line)); });
+            add(number, [&] { return parse_line(line); });
             return true;
         });
     }
-    return std::move(reading.all);
+    return all;
 }
 
 ExampleLayout layout_of(std::string_view text, bool any_object) {

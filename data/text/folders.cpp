@@ -4,26 +4,15 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <functional>
 #include <new>
 
 #include "engine/base/check.h"
-#include "formats/files/compressed.h"
 #include "formats/files/directory.h"
 
 namespace inkling::data {
 
 namespace fs = std::filesystem;
-
-bool looks_binary(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::array<char, 4096> head;
-    in.read(head.data(), head.size());
-    const std::string_view bytes(head.data(), static_cast<std::size_t>(in.gcount()));
-    return formats::compression_of(bytes) == formats::Compression::none && bytes.find('\0') != std::string_view::npos;
-}
 
 namespace {
 

@@ -12,10 +12,6 @@
 
 namespace inkling::data {
 
-// Whether the first bytes hold a NUL, so that large binary files need not be read whole. False if the file cannot be
-// opened.
-bool looks_binary(const std::filesystem::path& file);
-
 // The regular files below a folder, in the order of their paths, except hidden and excluded ones, those of tools, and
 // runs of Inkling. Throws BadInput for a folder that cannot be listed.
 struct FoundFiles {

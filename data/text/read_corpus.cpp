@@ -101,7 +101,6 @@ class Reader {
     // Skips files that are not text.
     void add_found(const std::string& file) {
         try {
-            if (looks_binary(file)) return skip("binary", file);
             add_text(open_unpacked(file), file, From::folder);
         } catch (const NoText& e) {
             skip(e.kind, file);

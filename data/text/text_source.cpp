@@ -63,6 +63,17 @@ bool is_stream(const std::string& path) {
 
 std::string name_of_source(const std::string& path) { return path == "-" ? "standard input" : path; }
 
+// Of a regular file; others, and files with holes, are refused. A file that another program cuts short while it is
+// mapped cannot be read to its end: small ones are copied.
+bool is_large(const std::string& path) {
+    if (formats::has_hole(path))
+        throw NoText(fmt::format("cannot read {}: it has holes, which read as NUL bytes: name a text file", path),
+                     "binary");
+    std::error_code unknown;
+    const std::uintmax_t size = fs::file_size(path, unknown);
+    return !unknown && size >= large_text;
+}
+
 Text keep_mapped(formats::MappedFile file) {
     const auto owner = std::make_shared<const formats::MappedFile>(std::move(file));
     return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
@@ -85,34 +96,6 @@ std::string binary_kind(std::string_view bytes, std::size_t nul) {
     if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
         return "or UTF-16 text: convert it first, e.g. with iconv -f UTF-16 -t UTF-8";
     return fmt::format("byte {} is NUL: name a text file", nul);
-}
-
-// Passes on what `read` gives, decompressed; throws NoText for what is damaged.
-ReadSome unpacked(const ReadSome& read, const std::string& name) {
-    std::string head(formats::compression_head, '\0');
-    std::size_t got = 0;
-    while (got < head.size()) {
-        const std::size_t more = read(head.data() + got, head.size() - got);
-        if (more == 0) break;
-        got += more;
-    }
-    head.resize(got);
-    if (formats::compression_of(head) == formats::Compression::none) {
-        return [read, head](char* to, std::size_t max_size) mutable {
-            if (head.empty()) return read(to, max_size);
-            const std::size_t n = head.copy(to, max_size);
-            head.erase(0, n);
-            return n;
-        };
-    }
-    const auto source = std::make_shared<formats::Decompressor>(head, read, name);
-    return [source](char* to, std::size_t max_size) {
-        try {
-            return source->read(to, max_size);
-        } catch (const BadInput& e) {
-            throw NoText(e.what(), "damaged");
-        }
-    };
 }
 
 void require_no_nul(std::string_view bytes, std::size_t before, std::string_view beginning, const std::string& name) {
@@ -147,14 +130,7 @@ ReadSome open_stream(const std::string& path) {
 
 Text open_text(const std::string& path) {
     if (is_stream(path)) return read_stream(open_stream(path));
-    if (formats::has_hole(path))
-        throw NoText(fmt::format("cannot read {}: it has holes, which read as NUL bytes: name a text file", path),
-                     "binary");
-    // A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied.
-    std::error_code unknown;
-    const std::uintmax_t size = fs::file_size(path, unknown);
-    return !unknown && size >= large_text ? keep_mapped(formats::MappedFile(path))
-                                          : keep_text(formats::read_file(path));
+    return is_large(path) ? keep_mapped(formats::MappedFile(path)) : keep_text(formats::read_file(path));
 }
 
 GrowingText::GrowingText() = default;
@@ -188,25 +164,25 @@ Text read_stream(const ReadSome& read) {
 Text read_unpacked(const ReadSome& read, const std::string& name) {
     std::size_t size = 0;
     std::string beginning;
-    return read_stream([&, more = unpacked(read, name)](char* to, std::size_t max_size) {
-        const std::size_t got = more(to, max_size);
-        if (beginning.empty()) beginning.assign(to, std::min<std::size_t>(got, 8));
-        require_no_nul({to, got}, size, beginning, name);
-        size += got;
-        return got;
-    });
+    try {
+        return read_stream([&, more = formats::decompressed(read, name)](char* to, std::size_t max_size) {
+            const std::size_t got = more(to, max_size);
+            if (beginning.empty()) beginning.assign(to, std::min<std::size_t>(got, 8));
+            require_no_nul({to, got}, size, beginning, name);
+            size += got;
+            return got;
+        });
+    } catch (const formats::Damaged& e) {
+        throw NoText(e.what(), "damaged");
+    }
 }
 
 Text open_unpacked(const std::string& path) {
-    if (is_stream(path)) return read_unpacked(open_stream(path), name_of_source(path));
-    Text text = open_text(path);  // a large file is mapped: only the pages that are used are read
-    if (formats::compression_of(text.bytes.substr(0, 4)) == formats::Compression::none) return text;
-    const auto read = [left = text.bytes](char* to, std::size_t max_size) mutable {
-        const std::size_t n = left.copy(to, max_size);
-        left.remove_prefix(n);
-        return n;
-    };
-    return read_unpacked(read, path);
+    if (!is_stream(path) && is_large(path)) {
+        Text text = keep_mapped(formats::MappedFile(path));  // only the pages that are used are read
+        if (formats::compression_of(text.bytes) == formats::Compression::none) return text;
+    }
+    return read_unpacked(open_stream(path), name_of_source(path));
 }
 
 TextScan scan_text(std::string_view text, const std::string& name) {
@@ -229,13 +205,12 @@ TextScan scan_text(std::string_view text, const std::string& name) {
     return found;
 }
 
-std::string read_standard_input(formats::FileKind kind) {
+std::string read_standard_input(const formats::FileKind& kind) {
     const ReadSome read = open_stream("-");
     std::string content, block(1 << 20, '\0');
     while (const std::size_t got = read(block.data(), block.size())) {
-        check<BadInput>(content.size() + got <= formats::size_limit(kind),
-                        "standard input: it has more than {} MB, the limit for {}", formats::size_limit(kind) >> 20,
-                        formats::kind_name(kind));
+        check<BadInput>(content.size() + got <= kind.limit, "standard input: it has more than {} MB, the limit for {}",
+                        kind.limit >> 20, kind.name);
         content.append(block, 0, got);
     }
     return content;

@@ -71,6 +71,6 @@ class GrowingText {
 };
 
 // The whole of standard input, up to the size that a file of this kind may have.
-std::string read_standard_input(formats::FileKind kind);
+std::string read_standard_input(const formats::FileKind& kind);
 
 }  // namespace inkling::data

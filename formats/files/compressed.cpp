@@ -3,10 +3,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
-
-#include "engine/base/check.h"
 
 namespace inkling::formats {
 
@@ -18,80 +18,82 @@ Compression compression_of(std::string_view head) {
     return Compression::none;
 }
 
-// Shared by both formats: an input block that is refilled when it is used up.
-struct Decompressor::Stream {
-    Stream(std::string_view head, ReadSome more, std::string n)
-        : read_more(std::move(more)), name(std::move(n)), block(1 << 16, '\0'), left(head.copy(block.data(), 64)) {}
-    virtual ~Stream() = default;
+namespace {
 
-    // Decompresses from next(), and may produce nothing although there is more.
-    virtual std::size_t step(char* to, std::size_t max_size) = 0;
+// Bytes as they arrive, in a block that is refilled when it is used up.
+struct Input {
+    ReadSome read;
+    std::string name;
+    std::string block = std::string(1 << 16, '\0');
+    std::size_t at = 0, left = 0;  // what is there: block[at .. at + left)
+    std::uint64_t taken = 0;
 
-    const char* next() const { return block.data() + at; }
+    std::string_view rest() const { return std::string_view(block).substr(at, left); }
     void use(std::size_t n) { at += n, left -= n, taken += n; }
 
-    // False at the end of the input.
+    // Reads behind what is there; false at the end.
     bool fill() {
-        if (left > 0) return true;
-        at = 0;
-        left = read_more(block.data(), block.size());
-        return left > 0;
+        if (left == 0) at = 0;
+        const std::size_t n = read(block.data() + at + left, block.size() - at - left);
+        left += n;
+        return n > 0;
     }
 
     [[noreturn]] void refuse(std::string_view what, const char* mend = "make or fetch it again") const {
-        throw BadInput(fmt::format("cannot decompress {}: {}: {}", name, what, mend));
+        throw Damaged(fmt::format("cannot decompress {}: {}: {}", name, what, mend));
     }
-
-    ReadSome read_more;
-    const std::string name;
-    std::string block;
-    std::size_t at = 0, left;  // the input that is there: block[at .. at + left)
-    bool within = true;        // a part, not between two
-    std::uint64_t taken = 0, made = 0;
 };
 
-struct Decompressor::Gzip final : Stream {
-    Gzip(std::string_view head, ReadSome more, std::string n) : Stream(head, std::move(more), std::move(n)) {
+struct Decoder {
+    virtual ~Decoder() = default;
+    // Decompresses some of the input, and may produce nothing although there is more.
+    virtual std::size_t step(Input& in, char* to, std::size_t max_size) = 0;
+
+    bool within = true;  // a part, not between two
+};
+
+struct Gzip final : Decoder {
+    Gzip() {
         if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();  // 16: with gzip's header and checksum
     }
     ~Gzip() override { inflateEnd(&z); }
 
-    std::size_t step(char* to, std::size_t max_size) override {
+    std::size_t step(Input& in, char* to, std::size_t max_size) override {
         if (!within) {  // another part, or zeros that fill a block of a tape
-            if (*next() == '\0') return use(1), 0;
+            if (in.rest()[0] == '\0') return in.use(1), 0;
             inflateReset(&z);
             within = true;
         }
-        z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next()));
-        z.avail_in = static_cast<uInt>(left);
+        z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.rest().data()));
+        z.avail_in = static_cast<uInt>(in.left);
         z.next_out = reinterpret_cast<Bytef*>(to);
         z.avail_out = static_cast<uInt>(max_size);
         const int result = inflate(&z, Z_NO_FLUSH);
-        use(left - z.avail_in);
+        in.use(in.left - z.avail_in);
         if (result == Z_MEM_ERROR) throw std::bad_alloc();
         if (result == Z_STREAM_END)
             within = false;
         else if (result != Z_OK && result != Z_BUF_ERROR)
-            refuse(fmt::format("it is damaged at byte {} ({})", taken, z.msg ? z.msg : "gzip"));
+            in.refuse(fmt::format("it is damaged at byte {} ({})", in.taken, z.msg ? z.msg : "gzip"));
         return max_size - z.avail_out;
     }
 
     z_stream z = {};
 };
 
-struct Decompressor::Zstd final : Stream {
-    Zstd(std::string_view head, ReadSome more, std::string n) : Stream(head, std::move(more), std::move(n)) {
+struct Zstd final : Decoder {
+    Zstd() {
         if (!z) throw std::bad_alloc();
     }
     ~Zstd() override { ZSTD_freeDStream(z); }
 
-    std::size_t step(char* to, std::size_t max_size) override {
-        ZSTD_inBuffer in = {next(), left, 0};
+    std::size_t step(Input& in, char* to, std::size_t max_size) override {
+        ZSTD_inBuffer from = {in.rest().data(), in.left, 0};
         ZSTD_outBuffer out = {to, max_size, 0};
-        const std::size_t result = ZSTD_decompressStream(z, &out, &in);
-        use(in.pos);
+        const std::size_t result = ZSTD_decompressStream(z, &out, &from);
+        in.use(from.pos);
         if (ZSTD_isError(result))
-            refuse(fmt::format("it is damaged at byte {} ({})", taken, ZSTD_getErrorName(result)));
+            in.refuse(fmt::format("it is damaged at byte {} ({})", in.taken, ZSTD_getErrorName(result)));
         within = result != 0;
         return out.pos;
     }
@@ -99,35 +101,43 @@ struct Decompressor::Zstd final : Stream {
     ZSTD_DStream* const z = ZSTD_createDStream();
 };
 
-Decompressor::Decompressor(std::string_view head, ReadSome more, std::string name) {
-    if (compression_of(head) == Compression::gzip)
-        stream_ = std::make_unique<Gzip>(head, std::move(more), std::move(name));
-    else
-        stream_ = std::make_unique<Zstd>(head, std::move(more), std::move(name));
-}
+}  // namespace
 
-Decompressor::~Decompressor() = default;
-
-std::size_t Decompressor::read(char* to, std::size_t max_size) {
-    constexpr std::uint64_t max_free = 64 << 20, max_growth = 500;
-    Stream& s = *stream_;
-    max_size = std::min<std::size_t>(max_size, 1 << 20);
-    for (;;) {
-        // The decoder may hold output that needs no more input.
-        const bool more = s.fill();
-        if (!more && !s.within) return 0;
-        const std::uint64_t before = s.taken;
-        const std::size_t n = s.step(to, max_size);
-        s.made += n;
-        if (s.made > max_free && s.made > max_growth * s.taken)
-            s.refuse(fmt::format("it grows to more than {} times its size, which no text does", max_growth),
-                     "decompress it yourself if it is one");
-        if (n > 0) return n;
-        if (!more && s.taken == before) {
-            if (!s.within) return 0;
-            s.refuse(fmt::format("it ends early, after {} bytes", s.taken));
-        }
+ReadSome decompressed(ReadSome read, std::string name) {
+    const auto in = std::make_shared<Input>(Input{std::move(read), std::move(name)});
+    while (in->left < 4 && in->fill()) {
     }
+    const Compression kind = compression_of(in->rest());
+    if (kind == Compression::none) {
+        return [in](char* to, std::size_t max_size) {
+            if (in->left == 0) return in->read(to, max_size);
+            const std::size_t n = in->rest().copy(to, max_size);
+            in->use(n);
+            return n;
+        };
+    }
+    std::shared_ptr<Decoder> decoder;
+    kind == Compression::gzip ? decoder = std::make_shared<Gzip>() : decoder = std::make_shared<Zstd>();
+    return [in, decoder, made = std::uint64_t{0}](char* to, std::size_t max_size) mutable -> std::size_t {
+        constexpr std::uint64_t max_free = 64 << 20, max_growth = 500;
+        max_size = std::min<std::size_t>(max_size, 1 << 20);
+        for (;;) {
+            // The decoder may hold output that needs no more input.
+            const bool more = in->left > 0 || in->fill();
+            if (!more && !decoder->within) return 0;
+            const std::uint64_t before = in->taken;
+            const std::size_t n = decoder->step(*in, to, max_size);
+            made += n;
+            if (made > max_free && made > max_growth * in->taken)
+                in->refuse(fmt::format("it grows to more than {} times its size, which no text does", max_growth),
+                           "decompress it yourself if it is one");
+            if (n > 0) return n;
+            if (!more && in->taken == before) {
+                if (!decoder->within) return 0;
+                in->refuse(fmt::format("it ends early, after {} bytes", in->taken));
+            }
+        }
+    };
 }
 
 }  // namespace inkling::formats

@@ -1,17 +1,16 @@
 // Streaming decompression of gzip and zstd; only a window is in memory.
-//   if (compression_of(head) != Compression::none) {
-//       Decompressor text(head, more, "books.txt.gz");       // `more` reads the bytes after `head`
-//       while (const std::size_t n = text.read(to, size)) ...
-//   }
+//   const ReadSome text = decompressed(read, "books.txt.gz");       // other bytes pass unchanged
+//   while (const std::size_t n = text(to, size)) ...
 // Concatenated files (cat a.gz b.gz) are read to the end of the last, and skippable frames of zstd, anywhere, are
 // skipped.
 #pragma once
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
+
+#include "engine/base/check.h"
 
 namespace inkling::formats {
 
@@ -20,25 +19,16 @@ using ReadSome = std::function<std::size_t(char* to, std::size_t max_size)>;
 
 enum class Compression { none, gzip, zstd };
 
-// Detects the format by its first bytes, which do not begin text.
+// Detects the format by its first 4 bytes, which do not begin text.
 Compression compression_of(std::string_view head);
-inline constexpr std::size_t compression_head = 4;  // bytes needed to detect it
 
-class Decompressor {
-  public:
-    // `name`: for messages. `head`: the first compression_head bytes or more.
-    Decompressor(std::string_view head, ReadSome more, std::string name);
-    ~Decompressor();
-
-    // Throws BadInput if the data is damaged, truncated, needs a window above 128 MB, or is a bomb: expands to more
-    // than 64 MB and 500 times its size.
-    std::size_t read(char* to, std::size_t max_size);
-
-  private:
-    struct Stream;
-    struct Gzip;
-    struct Zstd;
-    std::unique_ptr<Stream> stream_;
+// The data is damaged, truncated, needs a window above 128 MB, or is a bomb: expands to more than 64 MB and 500 times
+// its size.
+struct Damaged : BadInput {
+    using BadInput::BadInput;
 };
+
+// Reading throws Damaged. `name`: for messages.
+ReadSome decompressed(ReadSome read, std::string name);
 
 }  // namespace inkling::formats
