@@ -98,7 +98,7 @@ int evaluate_stories(const EvalArguments& args) {
     const std::size_t replaced = say_replaced(*tokenizer);
     const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
     const double per_char = loss * static_cast<double>(tokens.size() - 1) / chars;
-    const double floor = data::stories_entropy().nats_per_char;
+    const double floor = data::stories_nats_per_char;
     if (args.json) {
         const nlohmann::ordered_json line = {{"stories", args.stories},
                                              {"accepted", accepted},

@@ -90,7 +90,7 @@ void print_header(Report& report, const train::PreparedRun& run, std::size_t thr
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {
-        const double a_char = data::stories_entropy().nats_per_char;
+        const double a_char = data::stories_nats_per_char;
         const double chars = static_cast<double>(run.text.bytes) / static_cast<double>(run.text.ids.size());
         report.note(fmt::format(
             "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",

@@ -4,7 +4,7 @@
 //   {field} is replaced by that field of a variable. A variable takes one of its values, all equally likely, where the
 //   story first mentions any field of it, and keeps it to the end: {hero} "Mia", {he} "she", {his} "her". {He} is {he}
 //   with a capital.
-// Which alternative is taken never depends on the values of variables: stories_entropy() rests on that.
+// Which alternative is taken never depends on the values of variables: the entropy of the stories rests on that.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "data/stories/stories.h"
 #include "engine/base/random.h"
 
 namespace inkling::data {
@@ -68,14 +67,12 @@ const StoryGrammar& story_grammar();
 // for one that is not mentioned.
 std::string write_story(const StoryGrammar& grammar, const RandomKey& key, std::vector<std::size_t>* values = nullptr);
 
-// The probability of exactly this text, and its number of derivations. That must be 1 for every story: the entropy
-// below is of derivations and would be too large otherwise.
+// The probability of exactly this text, and its number of derivations. That must be 1 for every story: the entropy is
+// of derivations and would be too large otherwise.
 struct StoryDerivations {
     double probability = 0;
     std::uint64_t derivations = 0;
 };
 StoryDerivations parse_story(const StoryGrammar& grammar, std::string_view story);
-
-StoryEntropy grammar_entropy(const StoryGrammar& grammar);
 
 }  // namespace inkling::data

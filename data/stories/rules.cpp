@@ -1,7 +1,7 @@
 // The sentences of the stories: edit freely, then run the tests tagged [stories]; grammar.h says how this is
 // read. To keep the stories learnable for a small model that sees about a hundred characters, what is chosen is soon
 // mentioned again. No two ways through the grammar may write the same story, or its entropy would not be what
-// stories_entropy() says.
+// stories.h says.
 #include "data/stories/grammar.h"
 
 namespace inkling::data {

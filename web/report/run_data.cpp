@@ -155,8 +155,7 @@ Json run_facts(const fs::path& run, bool tokenizer) {
     data["model"] = saved ? or_note(notes, [&] { return model_of(run); }) : Json();
     data["tokenizer"] = saved && tokenizer ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
     data["card"] = or_note(notes, [&] { return card_of(run, notes); });
-    if (data["settings"].is_object() && data["settings"]["data"].empty())
-        data["floor"] = data::stories_entropy().nats_per_char;
+    if (data["settings"].is_object() && data["settings"]["data"].empty()) data["floor"] = data::stories_nats_per_char;
     data["notes"] = notes;
     return data;
 }

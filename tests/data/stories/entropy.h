@@ -1,32 +1,39 @@
-// The exact entropy of the stories: walks the grammar along every choice at once, and sums what each adds to the
-// expected -log p and to the expected length. By the chain rule the entropy of a derivation is the expected sum of
-// the entropies of its choices, and a story has just one derivation.
+// The exact entropy of a story grammar, for the constant of stories.h: walks the grammar along every choice at once,
+// and sums what each adds to the expected -log p and to the expected length. By the chain rule the entropy of a
+// derivation is the expected sum of the entropies of its choices, and a story has just one derivation.
+#pragma once
+
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 
 #include "data/stories/grammar.h"
-#include "data/stories/stories.h"
 
-namespace inkling::data {
+namespace inkling::testing {
 
-namespace {
-
-using Piece = StoryGrammar::Piece;
+// The expectation of -log p(story), and that over the expected length of a story with its separator, which is the
+// entropy rate of the endless text that generate_stories begins.
+struct StoryEntropy {
+    double nats_per_story = 0;
+    double nats_per_char = 0;
+    double mean_chars = 0;  // the blank line included
+};
 
 // The variables mentioned so far, and the probability of that. This is enough, since choices do not depend on
 // values, so a mentioned variable has any of its values with equal probability, whatever else was chosen.
 using Mentioned = std::map<std::vector<bool>, double>;
 
 class EntropyWalk {
+    using Piece = data::StoryGrammar::Piece;
+    using StoryGrammar = data::StoryGrammar;
+
   public:
     explicit EntropyWalk(const StoryGrammar& grammar) : grammar_(grammar) {}
 
     StoryEntropy entropy() {
         expand(0, {{std::vector<bool>(grammar_.value_counts.size()), 1.0}});
         const double chars = chars_ + 2;  // the blank line
-        return {nats_, nats_ / chars, nats_ / chars / std::numbers::ln2, chars};
+        return {nats_, nats_ / chars, chars};
     }
 
   private:
@@ -76,10 +83,6 @@ class EntropyWalk {
     double nats_ = 0, chars_ = 0;
 };
 
-}  // namespace
+inline StoryEntropy grammar_entropy(const data::StoryGrammar& grammar) { return EntropyWalk(grammar).entropy(); }
 
-StoryEntropy grammar_entropy(const StoryGrammar& grammar) { return EntropyWalk(grammar).entropy(); }
-
-StoryEntropy stories_entropy() { return grammar_entropy(story_grammar()); }
-
-}  // namespace inkling::data
+}  // namespace inkling::testing
