@@ -14,40 +14,6 @@ std::ptrdiff_t growth_of(const Tokenizer& tokenizer) {
     return tokenizer.unknown ? tokenizer.unknown->tally().growth : 0;
 }
 
-// The ids of an example, each marked as learned or not.
-struct ExampleEncoder {
-    const Tokenizer& tokenizer;
-    const bool all;  // is learned
-    EncodedExample done = {};
-
-    void add(std::span<const std::int32_t> some, bool learned) {
-        done.ids.insert(done.ids.end(), some.begin(), some.end());
-        done.learn.insert(done.learn.end(), some.size(), learned || all);
-    }
-    void add_text(std::string_view text, bool begins, bool learned) {
-        tokenizer.encode_plain_parts(
-            text, [&](std::span<const std::int32_t> some, std::size_t) { add(some, learned); }, begins);
-    }
-    void add_conversation(const Example& example, const ChatTemplate* chat) {
-        check<BadInput>(chat != nullptr, "conversations need a chat template, and the model has none");
-        check<BadInput>(!all || !example.marked,
-                        "a message is marked not to be learned, and --loss-on all learns all: leave out one of them");
-        ChatIds found = chat->apply(example.parts, tokenizer);
-        done.ids = std::move(found.ids);
-        for (const bool answer : found.answer) done.learn.push_back(answer || all);
-        check<BadInput>(std::count(done.learn.begin(), done.learn.end(), 1) > 0,
-                        "it has no message of the assistant that is learned");
-    }
-    // Only the last part is learned.
-    void add_parts(const std::vector<ChatMessage>& parts) {
-        add(tokenizer.marks_before(), false);
-        for (const ChatMessage& part : parts) add_text(part.content, &part == &parts[0], &part == &parts.back());
-        const std::vector<std::int32_t> after = tokenizer.marks_after();
-        add(after, true);
-        if (const auto end = tokenizer.end_of_text(); end && after.empty()) add(std::span(&*end, 1), true);
-    }
-};
-
 }  // namespace
 
 std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool marks, const Progress& progress,
@@ -85,12 +51,33 @@ std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, b
 
 EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const ChatTemplate* chat,
                               LossOn loss_on) {
-    ExampleEncoder encoder{tokenizer, loss_on == LossOn::all || example.shape == ExampleShape::text};
-    if (example.shape == ExampleShape::messages)
-        encoder.add_conversation(example, chat);
-    else
-        encoder.add_parts(example.parts);
-    return std::move(encoder.done);
+    const bool all = loss_on == LossOn::all || example.shape == ExampleShape::text;  // is learned
+    EncodedExample done;
+    if (example.shape == ExampleShape::messages) {
+        check<BadInput>(chat != nullptr, "conversations need a chat template, and the model has none");
+        check<BadInput>(!all || !example.marked,
+                        "a message is marked not to be learned, and --loss-on all learns all: leave out one of them");
+        ChatIds found = chat->apply(example.parts, tokenizer);
+        done.ids = std::move(found.ids);
+        for (const bool answer : found.answer) done.learn.push_back(answer || all);
+        check<BadInput>(std::count(done.learn.begin(), done.learn.end(), 1) > 0,
+                        "it has no message of the assistant that is learned");
+        return done;
+    }
+    const auto add = [&](std::span<const std::int32_t> some, bool learned) {
+        done.ids.insert(done.ids.end(), some.begin(), some.end());
+        done.learn.insert(done.learn.end(), some.size(), learned || all);
+    };
+    add(tokenizer.marks_before(), false);
+    for (const ChatMessage& part : example.parts) {  // only the last is learned
+        const bool first = &part == &example.parts[0], last = &part == &example.parts.back();
+        tokenizer.encode_plain_parts(
+            part.content, [&](auto ids, std::size_t) { add(ids, last); }, first);
+    }
+    const std::vector<std::int32_t> after = tokenizer.marks_after();
+    add(after, true);
+    if (const auto end = tokenizer.end_of_text(); end && after.empty()) add(std::span(&*end, 1), true);
+    return done;
 }
 
 }  // namespace inkling::data

@@ -7,6 +7,12 @@
 #include "formats/json.h"
 
 namespace inkling::formats {
+namespace {
+
+// A text with half of a surrogate pair.
+bool is_broken(const nlohmann::json& text) { return text.is_binary() && text.get_binary().has_subtype(); }
+
+}  // namespace
 
 std::optional<std::int64_t> whole_number(const nlohmann::json& value) {
     constexpr double kExact = 9007199254740992;  // 2^53: above, a double represents several integers
@@ -25,9 +31,6 @@ JsonObject::JsonObject(const nlohmann::json& object, std::string place) : json_(
 
 void JsonObject::refuse(const std::string& key, const std::string& why) const {
     const nlohmann::json* const value = find(key);
-    const auto is_broken = [](const nlohmann::json& text) {
-        return text.is_binary() && text.get_binary().has_subtype();
-    };
     const bool broken =
         value && (is_broken(*value) || (value->is_array() && std::any_of(value->begin(), value->end(), is_broken)));
     throw BadKey(place_ + shown_name(key),
@@ -36,7 +39,7 @@ void JsonObject::refuse(const std::string& key, const std::string& why) const {
 
 void JsonObject::refuse_kind(const std::string& key, const std::string& kind) const {
     const nlohmann::json* const value = find(key);
-    if (value && value->is_binary() && value->get_binary().has_subtype()) refuse(key, "");
+    if (value && is_broken(*value)) refuse(key, "");
     throw BadKey(place_ + shown_name(key), fmt::format(" must be {}, got {}", kind, quote(value, "nothing")));
 }
 
@@ -53,18 +56,12 @@ std::optional<std::string> JsonObject::text(const std::string& key) const {
     return value->get<std::string>();
 }
 
-std::optional<double> JsonObject::number(const std::string& key) const {
-    const nlohmann::json* const value = find(key);
-    if (!value) return std::nullopt;
-    if (!value->is_number()) refuse_kind(key, "a number");
-    return value->get<double>();
-}
-
 std::optional<double> JsonObject::number(const std::string& key, double least, double most) const {
     const nlohmann::json* const value = find(key);
     if (!value) return std::nullopt;
     const double x = value->is_number() ? value->get<double>() : std::nan("");
-    if (!(x >= least && x <= most)) refuse_kind(key, fmt::format("a number from {} to {}", least, most));
+    if (!(x >= least && x <= most))
+        refuse_kind(key, std::isinf(most) ? "a number" : fmt::format("a number from {} to {}", least, most));
     return x;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -36,8 +37,7 @@ class JsonObject {
     bool has(const std::string& key) const { return find(key) != nullptr; }
     bool names(const std::string& key) const { return json_.contains(key); }  // null too
     std::optional<std::string> text(const std::string& key) const;
-    std::optional<double> number(const std::string& key, double least, double most) const;
-    std::optional<double> number(const std::string& key) const;
+    std::optional<double> number(const std::string& key, double least = -INFINITY, double most = INFINITY) const;
     std::optional<std::int64_t> integer(const std::string& key, std::int64_t least,
                                         std::int64_t most = INT64_MAX) const;
     std::optional<bool> flag(const std::string& key) const;

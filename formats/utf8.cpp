@@ -36,6 +36,14 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) {
     return c;
 }
 
+char32_t valid_code_point(std::string_view text, std::size_t& offset) {
+    const std::size_t begin = offset;
+    const char32_t c = next_code_point(text, offset);
+    check<BadInput>(c != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", begin,
+                    static_cast<unsigned char>(text[begin]));
+    return c;
+}
+
 std::size_t find_invalid_utf8(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         std::uint64_t eight = 0;
@@ -69,12 +77,7 @@ std::size_t invalid_utf8_size(std::string_view text, std::size_t at) {
 std::vector<char32_t> to_code_points(std::string_view text) {
     std::vector<char32_t> points;
     points.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t begin = at;
-        points.push_back(next_code_point(text, at));
-        check<BadInput>(points.back() != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", begin,
-                        static_cast<unsigned char>(text[begin]));
-    }
+    for (std::size_t at = 0; at < text.size();) points.push_back(valid_code_point(text, at));
     return points;
 }
 

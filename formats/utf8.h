@@ -16,6 +16,9 @@ inline constexpr char32_t invalid_code_point = 0xFFFFFFFF;
 // invalid_code_point and is passed, too, so that every loop ends. Needs offset < text.size().
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
+// The same, but throws BadInput, with the byte's offset, for invalid_code_point.
+char32_t valid_code_point(std::string_view text, std::size_t& offset);
+
 // The offset of the first byte that begins no valid code point; npos if the text is valid.
 std::size_t find_invalid_utf8(std::string_view text);
 

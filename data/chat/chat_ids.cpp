@@ -1,5 +1,4 @@
-#include "data/chat/chat_ids.h"
-
+// The rendered text as ids.
 #include <algorithm>
 
 #include "data/chat/chat_render.h"

@@ -36,11 +36,7 @@ jinja::Value value_of_message(jinja::Run& run, const ChatMessage& message, std::
 
 // About the bytes of its text.
 std::size_t size_of(const nlohmann::json& json) {
-    if (json.is_string()) return json.get_ref<const std::string&>().size() + 3;
-    std::size_t size = 6;
-    if (json.is_structured())
-        for (const auto& [key, value] : json.items()) size += key.size() + size_of(value);
-    return size;
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size();
 }
 
 jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "data/chat/chat_ids.h"
 #include "data/chat/chat_render.h"
 #include "data/text/examples.h"
 #include "data/tokenizers/tokenizer.h"

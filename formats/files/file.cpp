@@ -69,11 +69,10 @@ struct Input {
     std::uint64_t size() const { return static_cast<std::uint64_t>(status.st_size); }
 
     // Up to the end, whatever size the system gave beforehand: files in /proc have none.
-    std::string read_all(FileKind kind) const {
-        const std::uint64_t limit = size_limit(kind);
+    std::string read_all(const FileKind& kind) const {
         const auto require_size = [&](std::uint64_t bytes, const char* more) {
-            check<BadInput>(bytes <= limit, "cannot read {}: it has {} bytes{}: the limit for {} is {} MB",
-                            path.string(), bytes, more, kind_name(kind), limit >> 20);
+            check<BadInput>(bytes <= kind.limit, "cannot read {}: it has {} bytes{}: the limit for {} is {} MB",
+                            path.string(), bytes, more, kind.name, kind.limit >> 20);
         };
         require_size(size(), "");
         std::string content(size() + 1, '\0');
@@ -91,24 +90,9 @@ struct Input {
     }
 };
 
-struct KindRow {
-    const char* name;
-    std::uint64_t limit;
-};
-// In the order of FileKind. The largest tokenizer.json of known models has 35 MB, a run's config.toml 2 KB.
-constexpr KindRow kind_rows[] = {{"a JSON file", 64 << 20},
-                                 {"a list of merges", 64 << 20},
-                                 {"a file of settings", 1 << 20},
-                                 {"a prompt", 512 << 20},
-                                 {"a file that is read whole", 1 << 30}};
-
 }  // namespace
 
-std::uint64_t size_limit(FileKind kind) { return kind_rows[static_cast<std::size_t>(kind)].limit; }
-
-const char* kind_name(FileKind kind) { return kind_rows[static_cast<std::size_t>(kind)].name; }
-
-std::string read_file(const fs::path& path, FileKind kind) { return Input(path).read_all(kind); }
+std::string read_file(const fs::path& path, const FileKind& kind) { return Input(path).read_all(kind); }
 
 bool is_there(const fs::path& path) {
     struct stat status = {};

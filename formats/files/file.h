@@ -22,15 +22,18 @@
 
 namespace inkling::formats {
 
-// The kind of a file's content; file.cpp has each kind's size limit.
-enum class FileKind { json, merges, toml, prompt, any };
-
-// The size limit in bytes, and the kind's name for messages: "a JSON file".
-std::uint64_t size_limit(FileKind kind);
-const char* kind_name(FileKind kind);
+// The kind of a file's content. The largest tokenizer.json of known models has 35 MB, a run's config.toml 2 KB.
+struct FileKind {
+    const char* name;     // for messages
+    std::uint64_t limit;  // bytes
+    static const FileKind json, merges, toml, prompt, any;
+};
+inline constexpr FileKind FileKind::json{"a JSON file", 64 << 20}, FileKind::merges{"a list of merges", 64 << 20},
+    FileKind::toml{"a file of settings", 1 << 20}, FileKind::prompt{"a prompt", 512 << 20},
+    FileKind::any{"a file that is read whole", 1 << 30};
 
 // The whole content.
-std::string read_file(const std::filesystem::path& path, FileKind kind = FileKind::any);
+std::string read_file(const std::filesystem::path& path, const FileKind& kind = FileKind::any);
 
 // Whether a path exists, or is a folder; follows links. Throws BadInput if that cannot be told: circular links, a
 // folder without permission.

@@ -106,21 +106,21 @@ TEST_CASE("file: each kind has a largest size, which is refused before it is rea
     const Folder dir;
     const fs::path path = dir.path / "large";
     for (const FileKind kind : {FileKind::json, FileKind::merges, FileKind::toml, FileKind::prompt, FileKind::any}) {
-        const std::uint64_t limit = size_limit(kind);
+        const std::uint64_t limit = kind.limit;
         CHECK(limit >= 1 << 20);
         CHECK(limit <= 1 << 30);
         std::ofstream(path, std::ios::binary) << "x";
         fs::resize_file(path, std::uintmax_t{1} << 40);  // without taking place on the disk
         CHECK(error_of([&] { read_file(path, kind); }) ==
               fmt::format("cannot read {}: it has 1099511627776 bytes: the limit for {} is {} MB", path.string(),
-                          kind_name(kind), limit >> 20));
+                          kind.name, limit >> 20));
         fs::resize_file(path, limit + 1);
         CHECK_THAT(error_of([&] { read_file(path, kind); }), contains("the limit for"));
         if (limit > 64 << 20) continue;
         fs::resize_file(path, limit);
         CHECK(read_file(path, kind).size() == limit);
     }
-    CHECK(size_limit(FileKind::json) == 64 << 20);
+    CHECK(FileKind::json.limit == 64 << 20);
     CHECK(MappedFile(path).size() > 1 << 30);  // those that are mapped may be larger than memory
 }
 

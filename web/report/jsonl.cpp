@@ -38,7 +38,7 @@ std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path
     struct stat now {};
     std::ifstream file(path, std::ios::binary);
     if (stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode) || !file) return lines;
-    const std::uint64_t limit = formats::size_limit(formats::FileKind::any);
+    const std::uint64_t limit = formats::FileKind::any.limit;
     const auto size = static_cast<std::uint64_t>(now.st_size);
     const bool hole = formats::has_hole(path);
     if (hole || size > limit) {  // a hole costs its writer nothing, and its reader its size
