@@ -227,7 +227,7 @@ template <class T>
 void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     check_shapes("copy", dst.shape(), src.shape());
     profile::count_bytes(static_cast<double>(2 * dst.size() * sizeof(T)));
-    each_pair(dst, src, [](T& to, T from) { to = from; });
+    each_pair(dst, src, Assign());
 }
 
 template <class T>

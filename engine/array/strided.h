@@ -36,6 +36,14 @@ struct StridedLoop {
     Offsets row_offsets(std::size_t r) const;
 };
 
+// The f of a copy: each_pair() copies dense rows at once.
+struct Assign {
+    template <class T>
+    void operator()(T& to, const T& from) const {
+        to = from;
+    }
+};
+
 // Calls f(to, from) for each element of dst and of src, which has the same shape.
 template <class To, class From, class F>
 void each_pair(Array<To>& dst, const ConstArray<From>& src, const F& f) {
@@ -43,10 +51,12 @@ void each_pair(Array<To>& dst, const ConstArray<From>& src, const F& f) {
         .run([&, all_to = dst.data(), all_from = src.data()](const auto& offsets, std::size_t n, const auto& steps) {
             To* to = all_to + offsets[0];
             const From* from = all_from + offsets[1];
-            if (steps[0] == 1 && steps[1] == 1) {
-                for (std::size_t i = 0; i < n; ++i) f(to[i], from[i]);
-            } else {
+            if (steps[0] != 1 || steps[1] != 1) {
                 for (std::size_t i = 0; i < n; ++i, to += steps[0], from += steps[1]) f(*to, *from);
+            } else if constexpr (std::is_same_v<F, Assign>) {
+                std::copy_n(from, n, to);
+            } else {
+                for (std::size_t i = 0; i < n; ++i) f(to[i], from[i]);
             }
         });
 }

@@ -20,21 +20,17 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kSmallest = 64;
 
-// Size classes: 64 bytes times 1, 1.25, 1.5, 1.75, 2, ... so at most a quarter of a buffer is unused.
-std::size_t size_class(std::size_t bytes) {
-    if (bytes <= kSmallest) return 0;
-    const auto units = (bytes + kSmallest - 1) / kSmallest;
-    const auto octave = static_cast<std::size_t>(std::bit_width(units) - 1);
-    if (octave < 2) return units - 1;  // 1, 2, 3 units
-    const std::size_t quarter = std::size_t{1} << (octave - 2);
-    const std::size_t steps = (units - (std::size_t{1} << octave) + quarter - 1) / quarter;  // 0 .. 4
-    return 3 + (octave - 2) * 4 + steps;
+// The size of a buffer: 64 bytes times 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... so at most a quarter is unused.
+std::size_t capacity_for(std::size_t bytes) {
+    const std::size_t units = std::max<std::size_t>(1, (bytes + kSmallest - 1) / kSmallest);
+    const std::size_t step = std::max<std::size_t>(1, std::bit_floor(units) / 4);
+    return (units + step - 1) / step * step * kSmallest;
 }
 
-std::size_t class_bytes(std::size_t index) {
-    if (index < 3) return (index + 1) * kSmallest;
-    const std::size_t octave = (index - 3) / 4 + 2, steps = (index - 3) % 4;
-    return ((std::size_t{1} << octave) + steps * (std::size_t{1} << (octave - 2))) * kSmallest;
+// The place of a size in the list of sizes: four for each power of 2.
+std::size_t place_of(std::size_t capacity) {
+    const std::size_t units = capacity / kSmallest, octave = static_cast<std::size_t>(std::bit_width(units) - 1);
+    return 4 * octave + ((4 * units) >> octave) % 4;
 }
 
 // A free buffer holds the address of the next free buffer of its size, so that returning a buffer takes no memory.
@@ -57,8 +53,8 @@ Pool& pool() {
 // Takes at least this many bytes from the pool or the system.
 void* take_memory(std::size_t bytes, std::size_t& capacity) {
     if (bytes > (std::size_t{1} << 56)) throw OutOfMemory(bytes);
-    const std::size_t index = size_class(bytes);
-    capacity = class_bytes(index);
+    capacity = capacity_for(bytes);
+    const std::size_t place = place_of(capacity);
     Pool& p = pool();
     const auto hand_out = [&](bool from_system) {
         p.statistics.system_allocations += from_system;
@@ -68,8 +64,8 @@ void* take_memory(std::size_t bytes, std::size_t& capacity) {
     };
     {
         const std::lock_guard lock(p.mutex);
-        if (FreeBuffer* const free = p.free[index]) {
-            p.free[index] = free->next;
+        if (FreeBuffer* const free = p.free[place]) {
+            p.free[place] = free->next;
             p.statistics.bytes_cached -= capacity;
             hand_out(false);
             return free;
@@ -111,7 +107,7 @@ Buffer::~Buffer() {
     if (!pooled) return;
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
-    FreeBuffer*& free = p.free[size_class(capacity)];
+    FreeBuffer*& free = p.free[place_of(capacity)];
     free = new (data) FreeBuffer{free};
     p.statistics.bytes_in_use -= capacity;
     p.statistics.bytes_cached += capacity;
