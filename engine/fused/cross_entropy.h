@@ -18,7 +18,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const C
 template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const Tensor<T>& targets, const CrossEntropyOptions& options = {});
 
-// The same for log_softmax(logits) as input, without label smoothing.
+// The same for log_softmax(logits) as input.
 template <class T>
 Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options = {});
 

@@ -11,8 +11,12 @@
 
 namespace inkling::plain {
 
-template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options) {
+namespace {
+
+// l is log_probabilities(x) of the rows that count: what an ignored row holds does not matter.
+template <class T, class F>
+Tensor<T> loss_of(const Tensor<T>& x, const IdArray& targets, const CrossEntropyOptions& options,
+                  const F& log_probabilities) {
     std::vector<std::int32_t> rows, classes;  // of the targets that count
     std::vector<T> weights;
     double total = 0;
@@ -28,9 +32,9 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const C
         std::copy(from.begin(), from.end(), to.data());
         return to.reshaped(shape);
     };
-    const std::size_t n = rows.size(), V = logits.dim(-1);
+    const std::size_t n = rows.size(), V = x.dim(-1);
     const double smoothing = options.label_smoothing;
-    const Tensor<T> l = log_softmax(index_select(reshape(logits, Shape{targets.size(), V}), 0, ids(rows, {n})));
+    const Tensor<T> l = log_probabilities(index_select(reshape(x, Shape{targets.size(), V}), 0, ids(rows, {n})));
     const Tensor<T> own = reshape(gather(l, 1, ids(classes, {n, 1})), Shape{n});
     Tensor<T> y = own * Tensor<T>::from(weights, {n}) * (smoothing - 1);
     if (smoothing > 0) {
@@ -43,7 +47,21 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const C
     return reshape(scatter_add(Tensor<T>::zeros({targets.size()}), 0, ids(rows, {n}), y), targets.shape());
 }
 
+}  // namespace
+
+template <class T>
+Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options) {
+    return loss_of(logits, targets, options, [](const Tensor<T>& z) { return log_softmax(z); });
+}
+
+template <class T>
+Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options) {
+    return loss_of(log_probabilities, targets, options, [](const Tensor<T>& l) { return l; });
+}
+
 template Tensor<float> cross_entropy(const Tensor<float>&, const IdArray&, const CrossEntropyOptions&);
 template Tensor<double> cross_entropy(const Tensor<double>&, const IdArray&, const CrossEntropyOptions&);
+template Tensor<float> nll_loss(const Tensor<float>&, const IdArray&, const CrossEntropyOptions&);
+template Tensor<double> nll_loss(const Tensor<double>&, const IdArray&, const CrossEntropyOptions&);
 
 }  // namespace inkling::plain

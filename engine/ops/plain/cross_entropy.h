@@ -23,5 +23,9 @@ namespace plain {
 template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options);
 
+// The same for log_softmax(logits).
+template <class T>
+Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options);
+
 }  // namespace plain
 }  // namespace inkling
