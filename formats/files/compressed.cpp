@@ -21,7 +21,7 @@ Compression compression_of(std::string_view head) {
 namespace {
 
 // Bytes as they arrive, in a block that is refilled when it is used up.
-struct Input {
+struct CompressedInput {
     ReadSome read;
     std::string name;
     std::string block = std::string(1 << 16, '\0');
@@ -47,7 +47,7 @@ struct Input {
 struct Decoder {
     virtual ~Decoder() = default;
     // Decompresses some of the input, and may produce nothing although there is more.
-    virtual std::size_t step(Input& in, char* to, std::size_t max_size) = 0;
+    virtual std::size_t step(CompressedInput& in, char* to, std::size_t max_size) = 0;
 
     bool within = true;  // a part, not between two
 };
@@ -58,7 +58,7 @@ struct Gzip final : Decoder {
     }
     ~Gzip() override { inflateEnd(&z); }
 
-    std::size_t step(Input& in, char* to, std::size_t max_size) override {
+    std::size_t step(CompressedInput& in, char* to, std::size_t max_size) override {
         if (!within) {  // another part, or zeros that fill a block of a tape
             if (in.rest()[0] == '\0') return in.use(1), 0;
             inflateReset(&z);
@@ -87,7 +87,7 @@ struct Zstd final : Decoder {
     }
     ~Zstd() override { ZSTD_freeDStream(z); }
 
-    std::size_t step(Input& in, char* to, std::size_t max_size) override {
+    std::size_t step(CompressedInput& in, char* to, std::size_t max_size) override {
         ZSTD_inBuffer from = {in.rest().data(), in.left, 0};
         ZSTD_outBuffer out = {to, max_size, 0};
         const std::size_t result = ZSTD_decompressStream(z, &out, &from);
@@ -104,7 +104,7 @@ struct Zstd final : Decoder {
 }  // namespace
 
 ReadSome decompressed(ReadSome read, std::string name) {
-    const auto in = std::make_shared<Input>(Input{std::move(read), std::move(name)});
+    const auto in = std::make_shared<CompressedInput>(CompressedInput{std::move(read), std::move(name)});
     while (in->left < 4 && in->fill()) {
     }
     const Compression kind = compression_of(in->rest());
