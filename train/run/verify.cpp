@@ -2,6 +2,7 @@
 
 #include "engine/base/check.h"
 #include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/settings/settings.h"
