@@ -1,5 +1,5 @@
 // A conversation with a chat model, turn by turn:
-//   Conversation talk(model, tokenizer, ChatTemplate::load(folder, *tokenizer));
+//   Conversation talk(model, tokenizer, ChatTemplate::of(*tokenizer));
 //   talk.ask("Hello");
 //   while (!talk.finished()) std::cout << talk.next();
 //   talk.messages();                            // all messages, with the answer

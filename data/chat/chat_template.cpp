@@ -98,7 +98,8 @@ std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder) 
     return source;
 }
 
-ChatTemplate ChatTemplate::of(const std::optional<ChatSource>& source, const Tokenizer& tokenizer) {
+ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) {
+    const std::optional<ChatSource>& source = tokenizer.chat;
     check<BadInput>(source.has_value(), kNone);
     check<BadInput>(
         source->names.empty(),
@@ -107,12 +108,6 @@ ChatTemplate ChatTemplate::of(const std::optional<ChatSource>& source, const Tok
         source->names);
     return ChatTemplate(source->jinja, tokenizer, source->marks);
 }
-
-ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
-    return of(read_chat_source(folder), tokenizer);
-}
-
-ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) { return of(tokenizer.chat, tokenizer); }
 
 std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                                ChatContext context) const {

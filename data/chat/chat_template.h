@@ -1,7 +1,7 @@
 // Converts a conversation to a chat model's form: messages between marks, which are special tokens. The template is
 // Jinja text in tokenizer_config.json or chat_template.jinja, such as ChatML's:
 //   <|im_start|>ROLE\nCONTENT<|im_end|>\n ... <|im_start|>assistant\n
-//   const ChatTemplate chat = ChatTemplate::load(folder, tokenizer);
+//   const auto chat = ChatTemplate::of(tokenizer);      // that of its model folder
 //   chat.encode({{"user", "Hello"}}, tokenizer);        // ids up to the answer
 //   chat.apply(conversation, tokenizer);                // ids with marked answers, to train on
 // User text is tracked through the rendering and encoded as text even if it spells a mark, whatever the template does
@@ -28,10 +28,9 @@ std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder);
 
 class ChatTemplate {
   public:
-    // Loads a model folder's template. Throws BadInput without a usable one: it must stay within the Jinja of
+    // The tokenizer's own. Throws BadInput without a usable one: it must stay within the Jinja of
     // formats/jinja/template.h, keep every message, and end an answer with a token of the tokenizer.
-    static ChatTemplate load(const std::filesystem::path& folder, const Tokenizer& tokenizer);
-    static ChatTemplate of(const Tokenizer& tokenizer);  // the tokenizer's own
+    static ChatTemplate of(const Tokenizer& tokenizer);
     // `marks`: the template's variables bos_token, eos_token, ...
     ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
                  const std::map<std::string, std::string>& marks = {});
@@ -46,8 +45,6 @@ class ChatTemplate {
     std::int32_t end_of_turn() const { return end_; }
 
   private:
-    static ChatTemplate of(const std::optional<ChatSource>& source, const Tokenizer& tokenizer);
-
     struct Source;
     std::shared_ptr<const Source> source_;
     std::int32_t end_ = -1;

@@ -16,7 +16,7 @@ struct Talk {
     std::shared_ptr<const data::Tokenizer> tokenizer = std::move(loaded.tokenizer);
     std::shared_ptr<const models::InferenceModel> inference =
         std::make_shared<const models::InferenceModel>(*loaded.model);
-    data::ChatTemplate form = data::ChatTemplate::load(folder.scratch.path(), *tokenizer);
+    data::ChatTemplate form = data::ChatTemplate::of(*tokenizer);
 
     Talk(std::size_t context = 96) : folder(testing::kChatMl, context) {}
     Conversation begin(std::size_t max_tokens, double temperature = 0) const {

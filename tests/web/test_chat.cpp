@@ -23,10 +23,9 @@ struct ServedChat : ChatFolder, Served {
 
 TEST_CASE("chat: which of a folder's templates is its own", "[serve]") {
     const ChatFolder folder;
-    const auto tokenizer = models::open_tokenizer(folder.scratch.path());
-    const auto load = [&] { return ChatTemplate::load(folder.scratch.path(), *tokenizer); };
+    const auto load = [&] { return ChatTemplate::of(*models::open_tokenizer(folder.scratch.path())); };
     const auto plain = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
-    CHECK_THROWS_WITH(ChatTemplate::load(tests_path("reference/greedy_gpt2"), *plain), contains("no chat template"));
+    CHECK_THROWS_WITH(ChatTemplate::of(*plain), contains("no chat template"));
     folder.scratch.write("chat_template.jinja", "{{ other }}");  // comes before tokenizer_config.json's
     CHECK_THROWS_WITH(load(), contains("{{ other }}"));
     std::filesystem::remove(folder.scratch.path("chat_template.jinja"));
