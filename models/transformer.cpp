@@ -167,7 +167,7 @@ Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Gener
     const Tensor<T> x = hidden(ids, {.documents = documents, .random = random});
     Interruptible::check();
     const Region region("head");
-    if (head().lora_a.defined()) return cross_entropy(logits(x, random), targets, kIgnore);
+    if (head().lora_a.defined()) return cross_entropy(logits(x, random), targets);
     return linear_cross_entropy(x, head().weight, targets, kIgnore, 0, config.softcap);
 }
 

@@ -40,11 +40,6 @@ void check_options(const char* op, const Tensor<T>& x, const IdArray& targets, c
 }  // namespace
 
 template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, std::int32_t ignore) {
-    return cross_entropy(logits, targets, CrossEntropyOptions{.ignore = ignore});
-}
-
-template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, const CrossEntropyOptions& options) {
     check_options("cross_entropy", logits, targets_any, options);
     const IdArray targets = targets_any.clone();  // the caller may write to its own before backward
@@ -125,7 +120,6 @@ Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, c
 }
 
 #define INKLING_INSTANTIATE(T)                                                                        \
-    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, std::int32_t);                 \
     template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);   \
     template Tensor<T> cross_entropy(const Tensor<T>&, const Tensor<T>&, const CrossEntropyOptions&); \
     template Tensor<T> nll_loss(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);

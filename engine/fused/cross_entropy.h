@@ -7,12 +7,9 @@ namespace inkling {
 
 // Mean over the rows i with targets[i] != ignore of -ln softmax(logits_i)[targets[i]], in nats: logits (..., V),
 // targets (...). If every row is ignored, the loss and its gradient are 0.
+//   cross_entropy(logits, targets, {.label_smoothing = 0.1})
 template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, std::int32_t ignore = kIgnore);
-
-// The same with options: cross_entropy(logits, targets, {.label_smoothing = 0.1}).
-template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options);
+Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options = {});
 // The same with probabilities of classes as targets, (..., V) like the logits; the mean is over the rows. `ignore` is
 // not used.
 template <class T>

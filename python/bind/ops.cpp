@@ -130,8 +130,6 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "cross_entropy",
         []<class T>(const Tensor<T>& x, const IdArray& targets, const std::vector<double>& weight, std::int32_t ignore,
                     Reduction reduction, double smoothing) {
-            if (weight.empty() && reduction == Reduction::mean && smoothing == 0)
-                return cross_entropy(x, targets, ignore);
             return cross_entropy(x, targets, CrossEntropyOptions{weight, ignore, reduction, smoothing});
         },
         "-ln softmax(x)[target] in nats, for logits x (..., V) and targets (...). reduction: 'mean' over the targets "

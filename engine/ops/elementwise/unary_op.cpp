@@ -30,48 +30,19 @@ Array<float> map_bfloat16(const ConstArray<BFloat16>& saved, Array<float> y, Map
     return y;
 }
 
+// f(dy, saved), in dy's own memory if possible; or f(saved), if dy is undefined.
 template <class T>
-Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
-    if constexpr (std::is_same_v<T, float>) {
-        if (saved.bfloat16()) return map_bfloat16(*saved.bfloat16(), Array<T>(saved.bfloat16()->shape()), f, {});
-    }
-    const ConstArray<T>* const in[] = {&saved.full()};
-    return map_rows<T>(saved.full().shape(), in, f);
-}
-
-// f(dy, saved), in dy's own memory if possible
-template <class T>
-Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
+Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy = {}) {
     const Array<T> out = dy.can_overwrite() ? dy : Array<T>();
     if constexpr (std::is_same_v<T, float>) {
-        if (saved.bfloat16())
-            return map_bfloat16(*saved.bfloat16(), out.defined() ? out : Array<T>(dy.shape()), f, dy.contiguous());
+        if (const auto& own = saved.bfloat16())
+            return map_bfloat16(*own, out.defined() ? out : Array<T>(own->shape()), f, dy.contiguous());
     }
     const ConstArray<T>& g = dy;
-    const ConstArray<T>* const in[] = {&g, saved.full().defined() ? &saved.full() : &g};
-    return map_rows<T>(dy.shape(), in, f, out);
+    const ConstArray<T>* const own = saved.full().defined() ? &saved.full() : &g;
+    const ConstArray<T>* const in[] = {g.defined() ? &g : own, own};
+    return map_rows<T>(own->shape(), in, f, out);
 }
-
-// The gradient as a closure of record(): in both forms, by the formula for rows and for tensors.
-template <class T>
-struct UnaryGradient {
-    Operand<T> saved;
-    GradientRow<T> gradient;
-    Saves saves;
-
-    void operator()(const Tensor<T>& dy, Gradients<T>& grads) const {
-        const Tensor<T> own = saves == Saves::nothing  ? dy
-                              : saves == Saves::output ? grads.out(saved.values())
-                                                       : grads.in(0, saved.values());
-        Tensor<T> both[] = {dy, own};
-        gradient(0, nullptr, nullptr, both);
-        grads.add(0, both[0]);
-    }
-    void operator()(const Array<T>& dy, Gradients<T>& grads) const {
-        const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };
-        grads.add(0, map_saved<T>(saved, row, dy));
-    }
-};
 
 }  // namespace
 
@@ -91,8 +62,19 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     auto nodes = inputs(x);
     Array<T> y = map_given(std::move(x), value);
     if (saves == Saves::output) saved = Operand<T>(y);
-    const Tensor<T> result =
-        record(op, std::move(y), std::move(nodes), UnaryGradient<T>{saved, std::move(gradient), saves});
+    const auto by_tensors = [saved, gradient, saves](const Tensor<T>& dy, Gradients<T>& grads) {
+        const Tensor<T> own = saves == Saves::nothing  ? dy
+                              : saves == Saves::output ? grads.out(saved.values())
+                                                       : grads.in(0, saved.values());
+        Tensor<T> both[] = {dy, own};
+        gradient(0, nullptr, nullptr, both);
+        grads.add(0, both[0]);
+    };
+    const auto by_rows = [saved, gradient](const Array<T>& dy, Gradients<T>& grads) {
+        const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };
+        grads.add(0, map_saved<T>(saved, row, dy));
+    };
+    const Tensor<T> result = record(op, std::move(y), std::move(nodes), by_tensors, by_rows);
     if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return map_saved<T>(saved, value); });
     return result;
 }
