@@ -48,8 +48,8 @@ TEST_CASE("safetensors: a header that is not one strict JSON object of tensors i
     CHECK_THAT(refusal_of(file_of(" {}", 0)), contains("must begin with {"));
     CHECK_THAT(refusal_of(file_of("[]", 0)), contains("must begin with {"));
     CHECK_THAT(refusal_of(file_of("\xef\xbb\xbf{}", 0)), contains("must begin with {"));
-    for (const char* header : {"{", "{}}", "{} x", "{\"a\"}", "{,}", "{}\1", "{\"\xff\":1}", "{\"\xc0\xaf\":1}",
-                               "{\"\\ud800\":1}", "{\"__metadata__\":{},\"__metadata__\":{}}"}) {
+    for (const char* header :
+         {"{", "{}}", "{} x", "{\"a\"}", "{,}", "{}\1", "{\"\xff\":1}", "{\"\xc0\xaf\":1}", "{\"\\ud800\":1}"}) {
         CAPTURE(header);
         CHECK_THAT(refusal_of(file_of(header, 0)), contains("f: header"));
     }
@@ -100,7 +100,6 @@ TEST_CASE("safetensors: numbers that are no integers, disagree or overflow are r
         CHECK(refusal_of(tensor("U8", "[1]", offsets), 1) != "");
     }
     CHECK_THAT(refusal_of(tensor("U8", "[1]", "[1,2]"), 2), contains("begins at byte 1, where 0 is due"));
-    for (const std::size_t size : {2, 3, 5, 6}) CHECK(refusal_of(tensor("F32", "[1]", "[0,4]"), size) != "");
 }
 
 TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models]") {
@@ -115,11 +114,6 @@ TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models
     CHECK_THAT(pair("[0,4]", "[0,4]", 4), contains("no overlaps"));
     CHECK_THAT(pair("[0,4]", "[4,8]", 7), contains("cut short"));
     CHECK_THAT(pair("[0,4]", "[4,8]", 9), contains("added to"));
-
-    std::string header = "{";
-    for (int i = 0; i < 10; ++i)
-        header += fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[1000]", "[0,1000]"));
-    CHECK_THAT(refusal_of(file_of(header + "}", 1000)), contains("no overlaps"));
 }
 
 TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range",
