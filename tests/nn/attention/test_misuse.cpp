@@ -47,7 +47,8 @@ TEST_CASE("misuse: shapes that do not fit are refused, naming the op and every s
         {"SelfAttention", [&](const X& x) { self.forward(x[0]); }, {{{2, 5, 3}}, {{4}}}},
         {"simple_self_attention", [](const X& x) { nn::simple_self_attention(x[0]); }, {{{4}}}},
         {"CausalAttention", [&](const X& x) { causal.forward(x[0]); }, {{{2, 7, 4}}, {{2, 5, 3}}}},
-        {"MultiHeadAttentionWrapper", [&](const X& x) { wrapper.forward(x[0]); }, {{{5, 4}}, {{1, 7, 4}}}},
+        {"MultiHeadAttentionWrapper", [&](const X& x) { wrapper.forward(x[0]); }, {{{5, 4}}}},
+        {"CausalAttention", [&](const X& x) { wrapper.forward(x[0]); }, {{{1, 7, 4}}}},
         {"MultiHeadAttention",  // separate projections are needed
          [&](const X& x) { packed.forward(x[0], x[1], x[2]); },
          {{{2, 3, 4}, {2, 5, 4}, {2, 5, 4}}}},
@@ -57,7 +58,12 @@ TEST_CASE("misuse: shapes that do not fit are refused, naming the op and every s
         {"DotScore", by(dot), {{{2, 5, 3}, {2, 6, 4}}, {{5, 3}, {6, 3}}}},
         {"ScaledDotScore", by(scaled), {{{2, 5, 3}, {2, 6, 4}}}},
         {"BilinearScore", by(bilinear), {{{2, 5, 4}, {2, 6, 3}}, {{1, 5, 3}, {2, 6, 4}}}},
-        {"ConcatScore", by(concat), {{{2, 5, 3}, {2, 6, 5}}, {{2, 5, 7}, {2, 6, 4}}}},
+        {"ConcatScore", by(concat), {{{2, 5, 3}, {2, 6, 5}}}},
+        {"ConcatScore",
+         [&](const X& x) {
+             concat.forward(x[0], zeros({2, 6, 4}));
+         },
+         {{{2, 5, 7}}}},
         {"AdditiveScore", by(additive), {{{2, 5, 3}, {2, 6, 5}}}},
         {"sequence_mask", [](const X& x) { nn::masked_softmax(x[0], nn::ValidLengths({3}, 1)); }, {{{3, 5}}}},
         {"rotary", [](const X& x) { rotary(x[0]); }, {{{2, 3}}, {{4}}}},
@@ -74,9 +80,9 @@ TEST_CASE("misuse: shapes that do not fit are refused, naming the op and every s
                          {q, k, {2, 3, 6, 8}}}});
         for (const std::size_t few : {2, 6, 0})
             rows.push_back({"attention", product, {{q, {2, few, 5, 8}, {2, few, 5, 8}}}});
-        rows.push_back({"MultiHeadAttention",
-                        [&, wanted](const X& x) { heads.forward(x[0], wanted); },
-                        {{{2, 6, 4}}, {{2, 5, 3}}}});
+        const auto alone = [&, wanted](const X& x) { heads.forward(x[0], wanted); };
+        rows.push_back({"MultiHeadAttention", alone, {{{2, 6, 4}}}});
+        rows.push_back({"linear", alone, {{{2, 5, 3}}}});
         rows.push_back({"MultiHeadAttention",
                         [&, wanted](const X& x) { heads.forward(x[0], x[1], x[2], MaskArray(), wanted); },
                         {{{2, 3, 4}, {2, 5, 4}, {2, 4, 4}}, {{3, 4}, {2, 5, 4}, {2, 5, 4}}}});
