@@ -161,7 +161,7 @@ Tensor<T> acosh(const Tensor<T>& x) {
                     in_double<T>(
                         [](double v) {
                             const double t = v - 1;
-                            return portable::log1p(t + std::sqrt(t * (t + 2)));
+                            return portable::log1p(t + std::sqrt(t) * std::sqrt(t + 2));
                         },
                         [](double v) { return std::acosh(v); }),
                     [](auto dy, auto v) { return dy / (sqrt(v - 1) * sqrt(v + 1)); });

@@ -73,7 +73,7 @@ Tensor<T> selu(const Tensor<T>& x) {  // keeps mean 0 and variance 1 (Klambauer 
 template <class T>
 Tensor<T> hardsigmoid(const Tensor<T>& x) {  // x / 6 + 1/2, between 0 and 1
     check_defined("hardsigmoid", x);
-    return clamp(affine(x, 1.0 / 6, 0.5), 0, 1);
+    return scale(clamp(affine(x, 1, 3), 0, 6), 1.0 / 6);
 }
 template <class T>
 Tensor<T> hardswish(const Tensor<T>& x) {  // x hardsigmoid(x) (Howard et al. 2019)

@@ -151,7 +151,8 @@ Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Te
 template <class T>
 Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options) {
     constexpr double low = -std::numeric_limits<double>::infinity();
-    return max(windows_of_two("max_pool2d", x, size, options, low, low), {-2, -1});
+    const Tensor<T> windows = flatten(windows_of_two("max_pool2d", x, size, options, low, low), -2, -1);
+    return squeeze(gather(windows, -1, argmax(windows, -1, true)), -1);
 }
 
 template <class T>

@@ -42,7 +42,7 @@ struct PoolOptions {
     bool ceil_mode = false;     // keeps an incomplete last window
     bool count_padding = true;  // avg_pool2d divides by the number of elements with the padding
 };
-// The maximum and the mean of windows of the last two axes. Tied maxima share the gradient equally.
+// The maximum and the mean of windows of the last two axes. The first of tied maxima has the gradient, as in PyTorch.
 template <class T>
 Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options = {});
 template <class T>

@@ -49,6 +49,19 @@ TEST_CASE("composed: what overflows or cancels on the way keeps its digits", "[e
     check_equal(clamp(kX, 3, 1).value(), {1, 1, 1, 1, 1, 1});  // as in PyTorch
 }
 
+TEMPLATE_TEST_CASE("composed: ties and limits have PyTorch's gradients", "[engine]", float, double) {
+    using T = TestType;
+    check_by_hand<T>([](const auto& in) { return clamp(in[0], -1, 1); }, {{-1, 1, 0}}, {1, 2, 3}, {-1, 1, 0},
+                     {{0, 0, 3}});
+    check_by_hand<T>([](const auto& in) { return hardsigmoid(in[0]); }, {{-3, 3, 0}}, {6, 6, 6}, {0, 1, 0.5},
+                     {{0, 0, 1}});
+    check_by_hand<T>(
+        [](const auto& in) {
+            return flatten(max_pool2d(reshape(in[0], {2, 2}), 2));
+        },
+        {{1, 3, 3, 3}}, {5}, {3}, {{0, 5, 0, 0}});
+}
+
 TEST_CASE("composed: scalars, zeros, and nothing at all", "[engine]") {
     const auto x = Tensor<double>::from(3.0, true);  // a row of one number, where an axis is named
     CHECK(argmax(x, 0)() == 0);

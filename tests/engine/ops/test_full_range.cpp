@@ -172,6 +172,11 @@ TEMPLATE_TEST_CASE("full range: odd functions keep the sign of zero", "[engine]"
     keeps("round", round(zeros)), keeps("sign", sign(zeros)), keeps("neg", neg(neg(zeros)));
 }
 
+TEMPLATE_TEST_CASE("full range: acosh has no value below 1", "[engine]", float, double) {
+    for (const double x : {0.9, 0.0, -1.0, -2.0, -1e30, -1e38})
+        CHECK(std::isnan(acosh(Tensor<TestType>::from(static_cast<TestType>(x))).item()));
+}
+
 // Where the formula subtracts nearly equal numbers, the error is in units of x's last place.
 TEMPLATE_TEST_CASE("full range: both gelus and binary cross-entropy are numbers at every exponent", "[engine]", float,
                    double) {
