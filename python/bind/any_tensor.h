@@ -141,11 +141,27 @@ std::optional<MaskArray> mask_from(nb::handle data) noexcept;
 std::shared_ptr<void> keeper_of(nb::object object);
 
 // A Python function that a graph may keep. Calls need the interpreter lock.
-inline auto kept_function(nb::object f) {
-    return [kept = keeper_of(std::move(f))](const auto& x) -> nb::object {
-        return nb::handle(static_cast<PyObject*>(kept.get()))(x);
-    };
-}
+class KeptFunction {
+  public:
+    explicit KeptFunction(nb::object f);
+    nb::object operator()(const auto& x) const { return nb::handle(function_)(x); }
+    // Lets tensors that alone keep the node report the function to Python's garbage collector (cycles.cpp).
+    void belong_to(const void* node) const;
+
+  private:
+    struct Held;
+    PyObject* function_;
+    std::shared_ptr<Held> held_;
+};
+
+// The slots by which Python's garbage collector follows a tensor, and a layer, to the functions that their nodes keep.
+extern PyType_Slot tensor_slots[], layer_slots[];
+
+// NumPy's axis=: () names no axis. PyTorch's dim=() names all.
+struct ArrayAxes {
+    Axes axes;
+    bool none = false;
+};
 
 }  // namespace inkling::python
 

@@ -19,7 +19,8 @@ Array<T> copy_of(nb::handle array, const char* op) {
 
 // Records an op with this value; its backward(dy) returns a gradient or None for each input.
 template <class T>
-AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyTensor>& all, nb::callable backward) {
+AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyTensor>& all,
+                        nb::callable given_backward) {
     OpInputs<T> nodes;
     std::vector<Saved<T>> in;
     for (const AnyTensor& x : all) {
@@ -27,27 +28,28 @@ AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyT
         nodes.add(t);
         in.emplace_back(t);
     }
-    return AnyTensor(
-        record<T>(op, copy_of<T>(value, op), std::move(nodes),
-                  [op, in, backward = kept_function(std::move(backward))](const Array<T>& dy, Gradients<T>& grads) {
-                      for (const Saved<T>& x : in) x.get();  // throws if it was written to since
-                      std::vector<Array<T>> returned(in.size());
-                      {
-                          const nb::gil_scoped_acquire interpreter;
-                          const nb::object given = backward(numpy_view<T>(dy));
-                          for (std::size_t i = 0; i < in.size(); ++i) {
-                              if (!grads.wanted(i)) continue;
-                              const Shape& shape = in[i]->shape();
-                              const nb::object own = given[i];
-                              returned[i] = own.is_none() ? Array<T>(shape, T{0}) : copy_of<T>(own, op);
-                              check(returned[i].shape() == shape,
-                                    "{}: backward returned a gradient of shape {} for an input of shape {}", op,
-                                    returned[i].shape(), shape);
-                          }
-                      }
-                      for (std::size_t i = 0; i < in.size(); ++i)
-                          grads.add(i, std::move(returned[i]));  // may wait for a leaf
-                  }));
+    const KeptFunction backward(std::move(given_backward));
+    const auto gradient = [op, in, backward](const Array<T>& dy, Gradients<T>& grads) {
+        for (const Saved<T>& x : in) x.get();  // throws if it was written to since
+        std::vector<Array<T>> returned(in.size());
+        {
+            const nb::gil_scoped_acquire interpreter;
+            const nb::object given = backward(numpy_view<T>(dy));
+            for (std::size_t i = 0; i < in.size(); ++i) {
+                if (!grads.wanted(i)) continue;
+                const Shape& shape = in[i]->shape();
+                const nb::object own = given[i];
+                returned[i] = own.is_none() ? Array<T>(shape, T{0}) : copy_of<T>(own, op);
+                check(returned[i].shape() == shape,
+                      "{}: backward returned a gradient of shape {} for an input of shape {}", op, returned[i].shape(),
+                      shape);
+            }
+        }
+        for (std::size_t i = 0; i < in.size(); ++i) grads.add(i, std::move(returned[i]));  // may wait for a leaf
+    };
+    const Tensor<T> y = record<T>(op, copy_of<T>(value, op), std::move(nodes), gradient);
+    backward.belong_to(y.node().get());
+    return AnyTensor(y);
 }
 
 void save_tensors(const std::filesystem::path& path, const std::map<std::string, AnyTensor>& tensors) {

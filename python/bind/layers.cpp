@@ -17,7 +17,7 @@ namespace inkling::python {
 namespace {
 
 void bind_module(nb::module_& m) {
-    nb::class_<AnyModule> c(m, "Layer",
+    nb::class_<AnyModule> c(m, "Layer", nb::type_slots(layer_slots),
                             "The base of all layers. A layer holds parameters, under the names that files use.");
     c.def(
         "parameters",
@@ -142,12 +142,14 @@ void bind_layers(nb::module_& m) {
     m.def(
         "checkpoint",
         [](const nb::callable& f, const AnyTensor& x) {
-            return visit(x, [f = kept_function(f)]<class T>(const Tensor<T>& t) {
+            return visit(x, [f = KeptFunction(f)]<class T>(const Tensor<T>& t) {
                 const auto call = [f](const Tensor<T>& in, Generator*) {
                     const nb::gil_scoped_acquire interpreter;
                     return returned_tensor("checkpoint", f(AnyTensor(in))).as<T>("checkpoint");
                 };
-                return AnyTensor(nn::checkpoint<T>(call, t));
+                Tensor<T> y = nn::checkpoint<T>(call, t);
+                f.belong_to(y.node().get());
+                return AnyTensor(std::move(y));
             });
         },
         "f"_a, "x"_a, "f(x), which keeps only its input and output: backward runs f again.");

@@ -35,7 +35,7 @@ void refuse_graph(const AnyTensor& x, const char* what) {
 }  // namespace
 
 nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
-    nb::class_<AnyTensor> c(m, "Tensor",
+    nb::class_<AnyTensor> c(m, "Tensor", nb::type_slots(tensor_slots),
                             "A value of float32 or float64 and, if it requires a gradient, the node of the graph that "
                             "computed it. It shares the memory of a NumPy array of its dtype.");
     c.def(
@@ -151,7 +151,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def(
         "on_grad",
         [](AnyTensor x, nb::callable f) {
-            visit(x, [f = kept_function(std::move(f))]<class T>(const Tensor<T>& t) {
+            visit(x, [f = KeptFunction(std::move(f))]<class T>(const Tensor<T>& t) {
+                f.belong_to(t.node().get());
                 const nb::gil_scoped_release others_run;
                 t.on_grad([f](Array<T>& dy) {
                     const nb::gil_scoped_acquire interpreter;
