@@ -57,6 +57,9 @@ namespace nb = nanobind;
 
 enum class DType { float32, float64 };
 constexpr auto names(DType) { return name_table<DType>({{DType::float32, "float32"}, {DType::float64, "float64"}}); }
+struct DTypeError : Error {  // a TypeError, too
+    using Error::Error;
+};
 template <class T>
 inline constexpr DType kDType = std::is_same_v<T, float> ? DType::float32 : DType::float64;
 
@@ -75,7 +78,8 @@ struct AnyTensor {
     // Throws, naming the op, if the tensor has another dtype.
     template <class T>
     const Tensor<T>& as(const char* op) const {
-        check(kDType<T> == dtype(), "{}: tensors of one dtype are required, got float32 and float64: use astype()", op);
+        check<DTypeError>(kDType<T> == dtype(),
+                          "{}: tensors of one dtype are required, got float32 and float64: use astype()", op);
         return *std::get_if<Tensor<T>>(&tensor);
     }
 };
@@ -191,6 +195,7 @@ struct int_list_caster {
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         value.clear();
         const auto add = [&](PyObject* number) {
+            if (PyBool_Check(number)) return false;
             const Py_ssize_t n = PyNumber_AsSsize_t(number, nullptr);  // clamps numbers that are too large
             if (n == -1 && PyErr_Occurred()) {
                 PyErr_Clear();
@@ -237,6 +242,16 @@ struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
     bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
         if (!src.is_none()) return int_list_caster::from_python(src, flags, cleanup);
         value.clear();  // empty: all axes
+        return true;
+    }
+};
+template <>
+struct type_caster<inkling::python::ArrayAxes> {
+    NB_TYPE_CASTER(inkling::python::ArrayAxes, make_caster<inkling::Axes>::Name)
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<inkling::Axes> given;
+        if (!given.from_python(src, flags, cleanup)) return false;
+        value = {given.value, given.value.empty() && !src.is_none()};
         return true;
     }
 };

@@ -87,8 +87,8 @@ struct Argument<Layer<float>> {
     static std::optional<DType> dtype(Python x) { return x.dtype(); }
     template <class T>
     static Layer<T>& get(const char* op, Python x) {
-        check(x.dtype() == kDType<T>, "{}: the layer has dtype {}, its input {}", op, name_of(x.dtype()),
-              name_of(kDType<T>));
+        check<DTypeError>(x.dtype() == kDType<T>, "{}: the layer has dtype {}, its input {}", op, name_of(x.dtype()),
+                          name_of(kDType<T>));
         return static_cast<Layer<T>&>(x.template module<T>());
     }
 };

@@ -15,8 +15,8 @@ struct Key {
 
 inline Key key_of(nb::handle key) {
     if (key.is_none() || key.is(Py_Ellipsis)) return {.own = key, .axes = 0};
-    if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key) ||
-        nb::isinstance<AnyTensor>(key))
+    if ((PyLong_Check(key.ptr()) && !PyBool_Check(key.ptr())) || nb::isinstance<nb::slice>(key) ||
+        nb::isinstance<nb::str>(key) || nb::isinstance<AnyTensor>(key))
         return {.own = key};
     const nb::object array = nb::module_::import_("numpy").attr("asarray")(key);
     const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
@@ -38,7 +38,7 @@ Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, const Key& key) {
                          "of shape {}",
                          axis + i, x.shape());
         }
-        x = flatten(x, axis, axis + key.axes - 1);
+        x = key.axes == 0 ? unsqueeze(x, axis) : flatten(x, axis, axis + key.axes - 1);
         array = nb::module_::import_("numpy").attr("flatnonzero")(array);
     }
     IdArray ids = nb::cast<IdArray>(array).clone();
@@ -98,6 +98,12 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
             continue;
         }
         named -= each.axes;
+        if (each.array.is_valid()) {
+            const std::size_t before = x.rank();
+            x = take(x, axis, each);
+            axis += static_cast<std::ptrdiff_t>(x.rank() - before) + each.axes;
+            continue;
+        }
         const auto size = static_cast<Py_ssize_t>(x.dim(axis));
         if (nb::isinstance<nb::slice>(k)) {
             Py_ssize_t begin = 0, end = 0, step = 0;
@@ -113,12 +119,6 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
                           static_cast<std::size_t>(step));
             }
             ++axis;
-            continue;
-        }
-        if (each.array.is_valid()) {
-            const std::size_t before = x.rank();
-            x = take(x, axis, each);
-            axis += static_cast<std::ptrdiff_t>(x.rank() - before) + each.axes;
             continue;
         }
         if (!PyIndex_Check(k.ptr()))

@@ -1,4 +1,7 @@
 // Python's operators: x + y, x // 2, x @ y, x += y.
+#include <cmath>
+
+#include "engine/array/map.h"
 #include "python/bind/bind.h"
 
 namespace inkling::python {
@@ -32,10 +35,12 @@ void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* ref
 // a / b rounded down, without a gradient.
 template <class T>
 Tensor<T> floor_divide(const Tensor<T>& a, const Tensor<T>& b) {
-    const NoGrad no_graph;
-    Tensor<T> y = div(sub(a, remainder(a, b)), b);
-    for (T& v : y.value_in_place()) v = std::round(v);
-    return y;
+    const auto quotient = [](T u, T v) {
+        const T rest = std::fmod(u, v), q = (u - rest) / v;
+        return v == 0 ? u / v : std::copysign(std::round(q) - T(rest != 0 && (rest < 0) != (v < 0)), u / v);
+    };
+    return Tensor<T>(
+        map_arrays<T>(broadcast_shape("//", a.shape(), b.shape()), lanewise<T>(quotient), a.value(), b.value()));
 }
 
 // Lets f of two tensors take a number for one of them.

@@ -81,8 +81,14 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("min", BOTH(min), "The minimum over axes; elements that share it share its gradient.", axes, keep);
     op("prod", BOTH(prod), "The product over axes.", axes, keep);
     op("logsumexp", BOTH(logsumexp), "ln sum e^x over axes, without overflow.", axes, keep);
-    op("var", BOTH(var), "sum (x - mean)^2 / (n - correction) over axes.", axes, keep, "correction"_a = 1.0);
-    op("std", BOTH(inkling::std), "The square root of var.", axes, keep, "correction"_a = 1.0);
+    const auto spread = [&](const char* name, const auto& f, const char* doc) {  // with axis=, NumPy's divisor n
+        c.def(name, with_array_axes(python_function(name, f)), doc, nb::kw_only(), "axis"_a, "keepdims"_a = false,
+              "correction"_a = 0.0);
+        op(name, f, "", axes, nb::kw_only(), keep, "correction"_a = 1.0);
+    };
+    spread("var", BOTH(var),
+           "sum (x - mean)^2 / (n - correction) over axes. The correction is 1 as in PyTorch, with NumPy's axis= 0.");
+    spread("std", BOTH(inkling::std), "The square root of var.");
     op("argmax", BOTH(argmax),
        "The index of the first maximum along one axis, or the row-major index over several, as an array of int32.",
        axes, keep);
@@ -165,17 +171,18 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
        "key"_a);
     define(
         m, "attention",
-        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, double scale, bool causal,
-                    const MaskArray& mask, double dropout_p, const RandomKey& key, const std::vector<double>& alibi,
-                    Masked masked, const IdArray& begins, std::size_t window) {
+        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, std::optional<double> scale,
+                    bool causal, const MaskArray& mask, double dropout_p, const RandomKey& key,
+                    const std::vector<double>& alibi, Masked masked, const IdArray& begins, std::size_t window) {
             return attention(q, k, v,
                              AttentionOptions{scale, causal, mask, dropout_p, key, alibi, masked, begins, window});
         },
-        "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / "
-        "K query heads share a key head. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per head; "
-        "begins (B, L): where each position's document begins; window: the number of keys that a causal query sees, "
-        "its own included. nn.scaled_dot_product_attention also returns the weights.",
-        "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
+        "softmax(scale q k^T) v in one pass, scale 1 / sqrt(d) by default: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, "
+        "Lk, dv) -> (B, H, Lq, dv); H / K query heads share a key head. causal: a query sees its own key and earlier "
+        "ones; the last query is at the last key. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope per "
+        "head; begins (B, L): where each position's document begins; window: the number of keys that a causal query "
+        "sees, its own included. nn.scaled_dot_product_attention also returns the weights.",
+        "q"_a, "k"_a, "v"_a, "scale"_a = nb::none(), "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
         "begins"_a = nb::none(), "window"_a = 0);
     op("token_shift", BOTH(token_shift),
@@ -203,24 +210,48 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "x.reshape(2, -1)");
     op("reshape", BOTH(reshape), "The same elements in another shape; -1 is inferred from the other sizes.", "shape"_a);
     op("flatten", BOTH(flatten), "Joins axes first to last into one.", "first"_a = 0, "last"_a = -1);
-    op("squeeze", BOTH(squeeze), "Removes these axes of size 1; by default all axes of size 1.", axes);
+    op(
+        "squeeze",
+        []<class T>(const Tensor<T>& x, const std::optional<Axes>& over) {
+            return over && over->empty() ? x : squeeze(x, over.value_or(Axes()));
+        },
+        "Removes these axes of size 1; by default all axes of size 1.", axes);
     op("unsqueeze", BOTH(unsqueeze), "Inserts an axis of size 1 before `axis`.", "axis"_a);
     op("expand", BOTH(expand), "x broadcast to a shape, as a view; -1 keeps x's size.", "shape"_a);
     op("permute", BOTH(permute), "Axis i of the result is axis axes[i] of x.", "axes"_a);
     op("transpose", BOTH(transpose), "Swaps axes a and b.", "a"_a, "b"_a);
     op("slice", BOTH(slice), "Elements [begin, end) of an axis, every step-th; x[...] does the same.", "axis"_a,
        "begin"_a, "end"_a, "step"_a = 1);
-    op(
-        "split",
+    define(
+        c, "split",
         []<class T>(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) { return split(x, parts, axis); },
-        "Splits an axis into `parts` pieces of equal size.", "parts"_a, "axis"_a = 0);
-    op(
-        "split",
+        "Splits an axis into `parts` pieces of equal size, as in NumPy; with dim=, as in PyTorch, into pieces of "
+        "`size`, the last of which may be smaller, or of these sizes.",
+        "parts"_a, "axis"_a = 0);
+    define(
+        c, "split",
+        []<class T>(const Tensor<T>& x, std::size_t size, std::ptrdiff_t axis) {
+            check(size > 0, "split: pieces of at least 1 are required, got 0");
+            std::vector<std::size_t> sizes;
+            for (std::size_t left = x.dim(axis); left > 0 || sizes.empty(); left -= sizes.back())
+                sizes.push_back(std::min(size, left));
+            return split(x, sizes, axis);
+        },
+        "", "size"_a, nb::kw_only(), "dim"_a);
+    define(
+        c, "split",
         []<class T>(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {
             return split(x, sizes, axis);
         },
-        "Splits an axis into pieces of these sizes.", "sizes"_a, "axis"_a = 0);
-    op("repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, "axis"_a);
+        "", "sizes"_a, "dim"_a = 0);
+    m.attr("split") = c.attr("split");
+    define(c, "repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, nb::kw_only(), "axis"_a);
+    c.def("repeat", [](const AnyTensor&, const nb::args&) {
+        throw nb::type_error(
+            "repeat: write repeat(2, axis=1) for a a b b, as in NumPy, or tile((1, 2)) for a b a b, which is PyTorch's "
+            "repeat(1, 2)");
+    });
+    m.attr("repeat") = c.attr("repeat");
     op("tril", BOTH(tril), "x (..., M, N) with zeros above the k-th diagonal.", "k"_a = 0);
     op("triu", BOTH(triu), "x (..., M, N) with zeros below the k-th diagonal.", "k"_a = 0);
     define_with_names(

@@ -141,6 +141,7 @@ std::unique_ptr<AnyOptimizer> optimizer_over(const Parameters& parameters, const
 }
 
 double clip_grad_norm(Parameters parameters, double max_norm) {
+    check(max_norm >= 0, "clip_grad_norm: a norm of at least 0 is required, got {}", max_norm);
     std::erase_if(parameters, [](const AnyTensor& p) { return !has_gradient(p); });
     double squares = 0;
     for (const AnyTensor& p : parameters) {
@@ -148,7 +149,7 @@ double clip_grad_norm(Parameters parameters, double max_norm) {
             p, []<class T>(const Tensor<T>& t) { return train::gradient_norm<T>(Array<T>(t.grad().contiguous())); });
         squares += norm * norm;
     }
-    const double norm = std::sqrt(squares), scale = train::clip_scale(norm, max_norm);
+    const double norm = std::sqrt(squares), scale = std::min(1.0, max_norm / (norm + 1e-6));
     if (scale == 1) return norm;
     for (const AnyTensor& p : parameters)
         visit(p, [&]<class T>(const Tensor<T>& t) {

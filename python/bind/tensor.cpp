@@ -86,6 +86,10 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
               if (t.rank() == 0) throw nb::type_error("len() of a tensor without axes");
               return t.dim(0);
           }));
+    c.def("__iter__", [](const nb::object& x) {
+        static_cast<void>(nb::len(x));  // throws for a tensor without axes
+        return nb::typed<nb::iterator, AnyTensor>(nb::steal<nb::iterator>(PySeqIter_New(x.ptr())));
+    });
     const auto item = method<AnyTensor>([](auto& t) { return static_cast<double>(t.item()); });
     c.def("item", item, "The only element; more elements are an error.");
     c.def("__float__", item);

@@ -128,6 +128,7 @@ void bind_errors(nb::module_& m) {
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);
     nb::exception<Anomaly>(m, "Anomaly", error);
+    nb::exception<DTypeError>(m, "DTypeError", nb::make_tuple(error, nb::handle(PyExc_TypeError)));
     // A ValueError and an IndexError, as in NumPy.
     nb::exception<AxisError>(m, "AxisError", nb::make_tuple(error, nb::handle(PyExc_IndexError)));
 }

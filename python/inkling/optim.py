@@ -150,7 +150,7 @@ class Muon(Optimizer):
     def __init__(
         self,
         parameters: Any,
-        lr: float = 0.02,
+        lr: float = 1e-3,
         momentum: float = 0.95,
         nesterov: bool = True,
         weight_decay: float = 0.1,

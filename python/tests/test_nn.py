@@ -111,6 +111,7 @@ def test_attention_by_its_parts():
     scores = x_of(2, 3, 4)
     assert np.allclose(nn.masked_softmax(scores, [2, 4]).numpy()[0, :, :2], softmax(scores.numpy()[0, :, :2]))
     assert (nn.sequence_mask(scores, [2, 4], -1.0).numpy()[0, :, 2:] == -1).all()
+    assert np.allclose(inkling.attention(q, k, v, causal=True).numpy(), output.numpy())  # the same scale
     simple, w = nn.simple_self_attention(x)
     assert np.allclose(simple, softmax(x.numpy() @ x.numpy().swapaxes(1, 2)) @ x.numpy())
 

@@ -300,6 +300,10 @@ def test_clipping():
     assert optim.clip_grad_norm([a, b], 100) == pytest.approx(norm) and np.array_equal(a.grad, [3, 3])
     assert optim.clip_grad_norm({"a": a, "b": b}, 1.0) == pytest.approx(norm)
     assert np.allclose(a.grad, 3 / norm) and np.allclose(b.grad, 4 / norm)
+    with pytest.raises(ValueError, match="at least 0"):
+        optim.clip_grad_norm([a, b], -1.0)
+    optim.clip_grad_norm([a, b], 0.0)  # as in PyTorch
+    assert not a.grad.any() and not b.grad.any()
 
 
 def test_schedules():

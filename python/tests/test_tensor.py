@@ -79,6 +79,10 @@ def test_what_cannot_be_shared_is_copied():
         (slice(0, 4, 2), ..., slice(-2, None)),
         slice(None, None, -1),
         (..., slice(4, 0, -2)),
+        True,
+        np.False_,
+        (slice(None), True, 1),
+        (..., False),
         [0, 3],
         ([[0, -1], [2, 2]],),
         (1, [0, 2]),
@@ -236,7 +240,65 @@ def test_names_of_numpy():
         x.sum(axis=0, dim=0)
 
 
+# The spelling says whose meaning it is where PyTorch's and NumPy's differ.
+def test_axis_is_numpys_and_dim_is_pytorchs():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    x = Tensor(a)
+    for name, n in (("var", 3), ("std", 3**0.5)):
+        numpys, pytorchs = getattr(a, name)(1), getattr(np, name)(a, 1, ddof=1)
+        assert np.allclose(getattr(x, name)(axis=1).numpy(), numpys)
+        assert np.allclose(getattr(x, name)(axis=1, keepdims=True).numpy(), numpys[:, None])
+        for y in (getattr(x, name)(dim=1), getattr(x, name)(1), getattr(x, name)(axis=1, correction=1)):
+            assert np.allclose(y.numpy(), pytorchs)
+        assert np.allclose(getattr(inkling, name)(x, dim=1, keepdim=True).numpy(), pytorchs[:, None])
+    for name in "sum mean max min prod logsumexp".split():
+        op = getattr(x, name)
+        assert np.array_equal(op(axis=()).numpy(), a) and np.array_equal(op(axis=(), keepdims=True).numpy(), a)
+        assert np.array_equal(op(dim=()).numpy(), op().numpy()) and np.array_equal(op(axis=None).numpy(), op().numpy())
+    assert np.array_equal((-x).norm(axis=()).numpy(), a) and not x.var(axis=()).numpy().any()
+    one = Tensor(a[:, None])
+    assert one.squeeze(axis=()).shape == one.squeeze(dim=()).shape == (2, 1, 3, 4) and one.squeeze().shape == (2, 3, 4)
+    for pieces, expected in [
+        (x.split(2, axis=2), np.split(a, 2, 2)),
+        (inkling.split(x, 2), np.split(a, 2)),
+        (x.split(2, dim=1), [a[:, :2], a[:, 2:]]),
+        (x.split(5, dim=-1), [a]),
+        (x.split([1, 2], dim=1), [a[:, :1], a[:, 1:]]),
+    ]:
+        assert len(pieces) == len(expected) and all(np.array_equal(p, e) for p, e in zip(pieces, expected))
+    assert np.array_equal(x.tile((2, 1, 3)).numpy(), np.tile(a, (2, 1, 3)))
+    for refused in (
+        lambda: x.repeat(2, 1),
+        lambda: x.repeat(2, 1, 1),
+        lambda: x.split([1, 2], axis=1),
+        lambda: x.var(0, False),  # PyTorch's unbiased
+        lambda: x.var(False),
+        lambda: x.sum(axis=True),
+    ):
+        with pytest.raises(TypeError):
+            refused()
+
+
+def test_a_tensor_without_axes_has_no_rows():
+    with pytest.raises(TypeError, match="without axes"):
+        list(Tensor(1.0))
+    assert [row.item() for row in Tensor([1.0, 2.0])] == [1, 2]
+    assert Tensor(1.0)[True].shape == (1,) and Tensor(1.0)[False].shape == (0,)
+
+
+def test_one_of_tied_maxima_has_the_gradient():
+    x = Tensor(np.ones((1, 1, 3, 4)), requires_grad=True)
+    x.max_pool2d(2, 1).sum().backward()
+    assert np.array_equal(x.grad[0, 0], [[1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
+
+
 def test_what_is_left_of_a_division():
+    for b in (0.0, -0.0, np.inf, -np.inf, 3.0, -0.3):
+        for a in (0.0, -0.0, 5.0, -5.0, np.inf, np.nan, 0.9):
+            with np.errstate(all="ignore"):
+                ours, numpys = (Tensor(np.array(a)) // b).item(), np.floor_divide(a, b)
+            assert np.array_equal(ours, numpys, equal_nan=True)
+            assert np.isnan(ours) or np.signbit(ours) == np.signbit(numpys)
     a = np.array([5.0, -5.0, 5.5, 0.3])
     b = np.array([3.0, 3.0, -2.0, 0.1])
     x, y = Tensor(a, requires_grad=True), Tensor(b, requires_grad=True)
@@ -338,13 +400,16 @@ def test_errors_are_those_of_the_library():
         inkling.Error, match=r"matmul: \(\.\.\., M, K\) and \(\.\.\., K, N\) are required, got \(2, 3\) and \(2, 3\)"
     ):
         x @ x
-    with pytest.raises(inkling.Error, match="float32 and float64"):
-        x + Tensor(np.zeros((2, 3)))
+    layer = inkling.nn.Linear(inkling.Generator(1), 3, 2, dtype="float64")
+    for mixed in (lambda: x + x.astype("float64"), lambda: inkling.stack([x, x.astype("float64")]), lambda: layer(x)):
+        with pytest.raises(TypeError, match="float32 and float64"):
+            mixed()
     with pytest.raises(inkling.Error, match="exactly one element"):
         x.item()
     with pytest.raises(TypeError, match="einsum: tensors are required"):
         inkling.einsum("ij,j->i", x, np.ones(3))
     assert issubclass(inkling.BadInput, inkling.Error) and issubclass(inkling.Error, ValueError)
+    assert issubclass(inkling.DTypeError, inkling.Error) and issubclass(inkling.DTypeError, TypeError)
 
 
 IDS = np.zeros((2, 3), int)
@@ -366,7 +431,7 @@ IDS = np.zeros((2, 3), int)
         lambda x: x.slice(2, 0, 1),
         lambda x: x.split(1, 2),
         lambda x: x.split([1, 2], 2),
-        lambda x: x.repeat(2, -3),
+        lambda x: x.repeat(2, axis=-3),
         lambda x: x.roll(1, 2),
         lambda x: x.topk(1, 2),
         lambda x: x.gather(2, IDS),
