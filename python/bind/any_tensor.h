@@ -208,6 +208,7 @@ struct int_list_caster {
         if (PyIndex_Check(src.ptr())) return add(src.ptr());
         if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) return false;
         const Py_ssize_t n = PySequence_Size(src.ptr());
+        if (n < 0) return PyErr_Clear(), false;
         for (Py_ssize_t i = 0; i < n; ++i) {
             const object item = steal(PySequence_GetItem(src.ptr(), i));
             if (!item.is_valid() || !add(item.ptr())) return PyErr_Clear(), false;

@@ -274,6 +274,8 @@ def test_axis_is_numpys_and_dim_is_pytorchs():
         lambda: x.var(0, False),  # PyTorch's unbiased
         lambda: x.var(False),
         lambda: x.sum(axis=True),
+        lambda: x.sum(Tensor(1.0)),
+        lambda: x.reshape(Tensor(24.0)),
     ):
         with pytest.raises(TypeError):
             refused()
