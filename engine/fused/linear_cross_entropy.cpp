@@ -55,7 +55,7 @@ template <class T>
 Tensor<T> two_ops(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight, const IdArray& targets,
                   std::int32_t ignore, double cap) {
     const Tensor<T> z = linear(x, weight);
-    return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, ignore);
+    return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, {.ignore = ignore});
 }
 
 }  // namespace
