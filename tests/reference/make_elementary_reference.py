@@ -29,6 +29,15 @@ def d_mish(x):
     return t + x * (1 - t * t) * sigmoid(x)
 
 
+def hard(x):
+    return min(max(x + 3, ONE * 0), ONE * 6) / 6
+
+
+def d_hard(x):
+    return ONE / 6 if abs(x) < 3 else ONE * 0
+
+
+ALPHA, SCALE = mp.mpf("1.6732632423543772"), mp.mpf("1.0507009873554805")  # selu's
 ANY, INSIDE, POSITIVE, ABOVE_ONE = (lambda x: True), (lambda x: abs(x) < 1), (lambda x: x > 0), (lambda x: x > 1)
 FUNCTIONS = {  # f, f', where
     "exp": (mp.exp, mp.exp, ANY),
@@ -60,6 +69,14 @@ FUNCTIONS = {  # f, f', where
     "silu": (lambda x: x * sigmoid(x), lambda x: sigmoid(x) + x * sigmoid(x) * sigmoid(-x), ANY),
     "mish": (lambda x: x * mp.tanh(softplus(x)), d_mish, ANY),
     "elu": (lambda x: x if x > 0 else mp.expm1(x), lambda x: ONE if x > 0 else mp.exp(x), ANY),
+    "selu": (
+        lambda x: SCALE * (x if x > 0 else ALPHA * mp.expm1(x)),
+        lambda x: SCALE * (ONE if x > 0 else ALPHA * mp.exp(x)),
+        ANY,
+    ),
+    "hardsigmoid": (hard, d_hard, ANY),
+    "hardswish": (lambda x: x * hard(x), lambda x: hard(x) + x * d_hard(x), ANY),
+    "squared_relu": (lambda x: max(x, 0) ** 2, lambda x: 2 * max(x, ONE * 0), ANY),
 }
 
 GROWING = ("exp", "exp2", "expm1", "sinh", "cosh", "tanh")  # too much for mpmath's e^x

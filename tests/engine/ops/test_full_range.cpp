@@ -90,7 +90,8 @@ TEMPLATE_TEST_CASE("full range: values and derivatives are mpmath's at all magni
         Op op;
         double most = 2, most_derivative = 2, whole = 0;
     };
-    const Op silu_of = [](const Tensor<T>&x) { return silu(x); }, elu_of = [](const Tensor<T>&x) { return elu(x); };
+    const Op silu_of = [](const Tensor<T>&x) { return silu(x); }, elu_of = [](const Tensor<T>&x) { return elu(x); },
+             squared_relu_of = [](const Tensor<T>&x) { return squared_relu(x); };
     const std::vector<Case> cases = {{"exp", exp<T>},
                                      {"exp2", exp2<T>},
                                      {"expm1", expm1<T>},
@@ -118,6 +119,10 @@ TEMPLATE_TEST_CASE("full range: values and derivatives are mpmath's at all magni
                                      {"softplus", softplus<T>},
                                      {"logsigmoid", logsigmoid<T>},
                                      {"elu", elu_of},
+                                     {"selu", selu<T>},
+                                     {"hardsigmoid", hardsigmoid<T>},
+                                     {"hardswish", hardswish<T>, 2, 2, 1},
+                                     {"squared_relu", squared_relu_of},
                                      {"silu", silu_of, 2, 16, 1},
                                      {"mish", mish<T>, 2, 4, 1}};
     const nlohmann::json all = reference("elementary.json");
