@@ -7,6 +7,7 @@
 
 #include "engine/more/composed.h"
 #include "engine/ops/elementwise/binary.h"
+#include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
@@ -152,7 +153,9 @@ template <class T>
 Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options) {
     constexpr double low = -std::numeric_limits<double>::infinity();
     const Tensor<T> windows = flatten(windows_of_two("max_pool2d", x, size, options, low, low), -2, -1);
-    return squeeze(gather(windows, -1, argmax(windows, -1, true)), -1);
+    const Tensor<T> first = squeeze(gather(windows, -1, argmax(windows, -1, true)), -1);
+    const MaskArray broken = xt::not_equal(first.value(), first.value());  // NaN: the gradient is, too
+    return where(broken, max(windows, -1), first);
 }
 
 template <class T>
