@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "engine/base/precision.h"
 #include "engine/process/threads.h"
+#include "formats/json.h"
 
 namespace inkling::cli {
 namespace {
@@ -47,9 +48,9 @@ void check_same_start(distributed::Processes& processes, const train::Config& co
     for (const train::Setting& s : train::settings())
         if (!s.is(train::kOneStart) && !s.is(train::kEachProcess)) own[s.name] = s.toml(options);
     const std::vector<std::string> all = processes.gather_texts(own.dump());
-    const auto firsts = ordered_json::parse(all.front());
+    const auto firsts = formats::ordered_json_or_null(all.front());
     for (std::size_t i = 1; i < all.size(); ++i) {
-        const auto others = ordered_json::parse(all[i]);
+        const auto others = formats::ordered_json_or_null(all[i]);
         for (const auto& [name, value] : firsts.items()) {
             if (!others.contains(name) || others[name] == value) continue;
             const std::string who = process_name(processes, i), first = value, other = others[name];
