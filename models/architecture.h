@@ -74,8 +74,8 @@ struct Architecture {
     bool parallel_residual = false;  // attention and feed-forward part both read the layer's input
     bool scale_by_layer = false;     // divides attention scores by the layer's number, from 1
     std::size_t score_width = 0;     // divides them by its square root; 0: the width of a head
-    // All layers but every global_every-th are local (0: no layer is). In a local layer a token sees the last `window`
-    // tokens, itself included (0: all).
+    // In a local layer a token sees the last `window` tokens, itself included (0: all). Every global_every-th layer is
+    // global, where a token sees all before it (0: no layer is global).
     std::size_t window = 0, global_every = 0;
     bool gated = false;     // the feed-forward part is down(activation(gate x) * up x), not down(activation(up x))
     bool tied_head = true;  // the head is the token table

@@ -8,9 +8,8 @@
 //   project(name, weights, x)      a linear layer, with its low-rank adapter
 //   split_qkv(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
 //   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
-//   matmul_input(x)                x as a product reads it: rounded to --precision, complete on all threads; attend()
-//                                  returns such a value
-//   add(x, y)                      x + y, complete
+//   matmul_input(x)                x as a matrix product reads it, rounded to --precision; attend() returns such a
+//   value add(x, y)                      x + y
 // An operation may overwrite its first Value: use only the result.
 #pragma once
 

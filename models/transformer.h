@@ -1,5 +1,6 @@
-// A decoder-only transformer (Vaswani et al. 2017; Radford et al. 2018) of any Architecture: tokens and positions,
-// layers of causal attention and a feed-forward part, each after a norm and added to the stream, a norm and a head.
+// A decoder-only transformer (Vaswani et al. 2017; Radford et al. 2018) of any Architecture. It embeds tokens and
+// positions, runs the layers, and ends in a norm and a head. A layer is causal attention, then a feed-forward part:
+// each has a norm before it, and is added to the residual stream (models/decoder.h).
 //   Transformer<float> model(architecture);
 //   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
 //   model.outer[ParameterName::token_table].weight; model.layers[0][ParameterName::up].bias   // its parameters

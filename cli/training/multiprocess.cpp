@@ -47,10 +47,10 @@ void check_same_start(distributed::Processes& processes, const train::Config& co
     own["checkpoint"] = resume.candidates.empty() ? "none" : resume.candidates.front().filename().string();
     for (const train::Setting& s : train::settings())
         if (!s.is(train::kOneStart) && !s.is(train::kEachProcess)) own[s.name] = s.toml(options);
-    const std::vector<std::string> all = processes.gather_texts(own.dump());
-    const auto firsts = formats::ordered_json_or_null(all.front());
+    const std::vector<std::string> all = processes.gather_texts(formats::json_text(own));
+    const ordered_json firsts = formats::ordered_json_or_null(all.front());
     for (std::size_t i = 1; i < all.size(); ++i) {
-        const auto others = formats::ordered_json_or_null(all[i]);
+        const ordered_json others = formats::ordered_json_or_null(all[i]);
         for (const auto& [name, value] : firsts.items()) {
             if (!others.contains(name) || others[name] == value) continue;
             const std::string who = process_name(processes, i), first = value, other = others[name];

@@ -1,5 +1,9 @@
 // Threads share graphs: runs that only read a node may have it at the same time, a run that changes nodes has each to
 // itself, and a run that would have to wait for another throws.
+// Threads may run backward at the same time through graphs that share leaves, and ask for a leaf's gradient meanwhile.
+// Node::mutex guards the gradient of a leaf; in any node, the requests of users (debug/watch.h) and output.recompute.
+// All else of an intermediate node belongs to its run. A thread that waits for the mutex must not hold Python's lock,
+// because the other may need it: hooks of a leaf run while its mutex is held.
 #pragma once
 
 #include "engine/autograd/node.h"

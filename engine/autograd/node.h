@@ -55,13 +55,9 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    // Threads may run backward at the same time through graphs that share leaves, and ask for a leaf's gradient
-    // meanwhile. The mutex guards the gradient of a leaf; in any node, the requests of users (debug/watch.h) and
-    // output.recompute. All else of an intermediate node belongs to its run. A thread that waits for the mutex must not
-    // hold Python's lock, because the other may need it: hooks of a leaf run while its mutex is held.
-    std::recursive_mutex mutex;
-
-    std::atomic<int> runs = 0;  // claim.h: -1: one that changes the node; else the number that read it
+    // What threads share: claim.h
+    std::atomic<int> runs = 0;   // how many runs only read the node; -1 while one changes it
+    std::recursive_mutex mutex;  // guards the gradient of a leaf
     struct {
         bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer
         bool in_hooks = false;    // its hooks are running, on the thread that holds the mutex

@@ -35,13 +35,13 @@ class Gradients {
     void add(std::size_t i, const Tensor<T>& g);
     void add(std::size_t i, Array<T> g);
 
-    // Calls body(sum, accumulate) with the gradient itself: fill `sum` if `accumulate` is false, else add to it. Its
-    // strides are any only if asked for. Input i must be wanted.
+    // Calls body(sum, accumulate) with the gradient's own memory: fill `sum` if `accumulate` is false, else add to it.
+    // `sum` is contiguous, unless SumLayout::any allows other strides. Input i must be wanted.
     void accumulate_into(std::size_t i, FunctionRef<void(Array<T>& sum, bool accumulate)> body,
                          SumLayout layout = SumLayout::dense);
 
-    // An uninitialised array of input i's shape, to fill and hand to add(). Its strides are those that the input's
-    // gradient wants, so that undoing a view copies nothing. Input i must be wanted.
+    // An uninitialised array of input i's shape, to fill and hand to add(). If the input is a view, it is the same view
+    // of a new array, so that nothing is copied on the way back. Input i must be wanted.
     Array<T> empty(std::size_t i);
 
     // Input i and the output, as tensors of the graph; `saved` is the value that the op saved.
@@ -52,7 +52,7 @@ class Gradients {
     // other ops.
     void add_through(const Tensor<T>& dy, FunctionRef<Tensor<T>()> twin);
 
-    // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
+    // The node of input i, for split(), whose pieces write their gradients into one array.
     Node<T>& input(std::size_t i) { return *node_->inputs[i]; }
 
     const Node<T>* sum_of(std::size_t i) const;  // the node with the sum of input i's gradient, or null

@@ -66,7 +66,7 @@ template <class T>
 Tensor<T> record_op(const char* op, ConstArray<T>&& value, OpInputs<T>&& in,
                     std::unique_ptr<const OpGradient<T>> gradient);
 
-// Several closures that take different arguments, as one.
+// One function object with the call operators of several closures, which take different arguments.
 template <class... Fs>
 struct both_ways : Fs... {
     template <class... Gs>

@@ -8,8 +8,8 @@
 
 namespace inkling {
 
-// All nodes that `root` depends on, outputs first, without leaves, nodes older than `oldest` and those of `blocked`.
-// Nodes are numbered in order of creation, which is a topological order.
+// All nodes that `root` depends on, outputs first. Leaves are left out, and so are nodes older than `oldest` and the
+// nodes in `blocked`. Nodes are numbered in order of creation, which is a topological order.
 template <class T>
 std::vector<Claim<T>> nodes_behind(const char* what, const NodePtr<T>& root, Access access, std::uint64_t oldest = 0,
                                    const std::vector<NodePtr<T>>& blocked = {}) {

@@ -8,7 +8,7 @@
 namespace inkling {
 
 template <class T>
-struct Watch {  // under the node's lock (node.h)
+struct Watch {  // under the node's lock (claim.h)
     std::vector<std::function<void(Array<T>& dy)>> hooks;
     std::vector<std::function<void()>> notices;
     bool retain = false;

@@ -1,8 +1,7 @@
 // One formula for both forms of a gradient. An op states it once, as a lambda of `auto` operands: it runs on vectors of
 // numbers and, where the gradient needs a graph, on tensors.
 //   [](auto dy, auto y) { return dy * (1 - y * y); }
-// A lambda of vectors alone, Vec<T>, is for a gradient that is dy times a constant: no second derivative but through
-// dy.
+// A lambda of vectors alone, Vec<T>, is for a gradient that is dy times a constant: its own gradient is that constant.
 #pragma once
 
 #include "engine/array/axes.h"

@@ -16,7 +16,7 @@ Shape batch_of(const ConstArray<T>& x) {
     return Shape(x.shape().begin(), x.shape().end() - 2);
 }
 
-// Merges the batch axes of (..., M, K) into one tall matrix if the other operand is a single matrix.
+// Merges the batch axes of (..., M, K) into one tall matrix.
 template <class T>
 ConstArray<T> as_matrix(const ConstArray<T>& x) {
     return x.reshaped({size_of(batch_of(x)) * x.dim(-2), x.dim(-1)});

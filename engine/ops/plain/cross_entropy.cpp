@@ -36,11 +36,11 @@ Tensor<T> loss_of(const Tensor<T>& x, const IdArray& targets, const CrossEntropy
     const double smoothing = options.label_smoothing;
     const Tensor<T> l = log_probabilities(index_select(reshape(x, Shape{targets.size(), V}), 0, ids(rows, {n})));
     const Tensor<T> own = reshape(gather(l, 1, ids(classes, {n, 1})), Shape{n});
-    Tensor<T> y = own * Tensor<T>::from(weights, {n}) * (smoothing - 1);
+    Tensor<T> y = -own * Tensor<T>::from(weights, {n}) * (1 - smoothing);
     if (smoothing > 0) {
-        const std::vector<T> even(options.weight.begin(), options.weight.end());
-        const Tensor<T> shares = even.empty() ? Tensor<T>::ones({V}) : Tensor<T>::from(even, {V});
-        y = y - sum(l * shares, 1) * (smoothing / static_cast<double>(V));
+        const std::vector<T> given(options.weight.begin(), options.weight.end());
+        const Tensor<T> class_weights = given.empty() ? Tensor<T>::ones({V}) : Tensor<T>::from(given, {V});
+        y = y - sum(l * class_weights, 1) * (smoothing / static_cast<double>(V));
     }
     if (options.reduction == Reduction::sum) return sum(y);
     if (options.reduction == Reduction::mean) return sum(y) * (total != 0 ? 1 / total : 0.0);

@@ -1,7 +1,7 @@
 //   softmax      y_i = e^(x_i - m) / sum_j e^(x_j - m), m = max_j x_j    dx_i = y_i (dy_i - sum_j y_j dy_j)
 //   log_softmax  y_i = x_i - m - ln sum_j e^(x_j - m)                    dx_i = dy_i - e^y_i sum_j dy_j
-// Subtracting the maximum keeps exp() from overflowing; it comes before the logarithm, which a large maximum would
-// swallow.
+// Subtracting the maximum m keeps exp() from overflowing. log_softmax subtracts it before the logarithm: the digits of
+// the logarithm would be lost in a large m.
 #include "engine/ops/reduce/softmax.h"
 
 #include <cmath>
@@ -47,7 +47,7 @@ Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const O
     return transpose(last_axis(transpose(x, axis, -1)), axis, -1);
 }
 
-// A mask broadcast to scores (B, ..., Lq, Lk). It holds a copy of the mask in which only the last axis is expanded.
+// A mask broadcast to scores (B, ..., Lq, Lk). It keeps a copy with a whole last axis; the other axes stay broadcast.
 class MaskRows {
   public:
     MaskRows() = default;  // blocks nothing
@@ -79,7 +79,7 @@ std::string query_of(const Shape& shape, std::size_t r) {
     return text;
 }
 
-// Records y = softmax(x) of rows. The gradient is 0 where the mask blocks, in rows that it blocks whole, too.
+// Records y = softmax(x) of rows. The gradient is 0 wherever the mask blocks, also in a row that it blocks entirely.
 template <class T>
 Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& keep) {
     const auto gradient = [y = Saved(y), keep](const Tensor<T>& dy, Gradients<T>& grads) {
@@ -114,7 +114,7 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
 }
 
 template <class T>
-Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, const char* op) {
+Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked all_masked, const char* op) {
     check_defined(op, x);
     check(x.rank() > 0 && x.dim(-1) > 0, "{}: the last axis must not be empty, got shape {}", op, x.shape());
     check(!allowed.defined() || broadcasts_to(allowed.shape(), x.shape()),
@@ -128,8 +128,9 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
         for (std::size_t j = 0; j < n; ++j) out[j] = seen[j] ? in[j] : -infinity;
         const T top = simd_max(n, out);
         if (top == -infinity && std::all_of(seen, seen + n, [](std::uint8_t flag) { return flag == 0; })) {
-            check(none != Masked::error, "{}: {} may see no key: every place is masked", op, query_of(x.shape(), r));
-            std::fill_n(out, n, none == Masked::uniform ? T{1} / static_cast<T>(n) : T{0});
+            check(all_masked != Masked::error, "{}: {} may see no key: every place is masked", op,
+                  query_of(x.shape(), r));
+            std::fill_n(out, n, all_masked == Masked::uniform ? T{1} / static_cast<T>(n) : T{0});
         } else {
             softmax_row(out, top, out, n);
         }

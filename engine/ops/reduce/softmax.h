@@ -16,7 +16,7 @@ enum class Masked { error, uniform, zero };
 // 0. An undefined `allowed` masks nothing. Infinite scores are no mask: a row whose allowed scores are all -inf is NaN.
 // Errors name `op`, the query and the batch entry.
 template <class T>
-Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none = Masked::error,
+Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked all_masked = Masked::error,
                   const char* op = "softmax");
 
 // x_i - ln sum_j e^x_j along an axis.
