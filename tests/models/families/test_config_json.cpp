@@ -228,8 +228,7 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     json text = json::parse(R"({"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
         "num_hidden_layers": 34, "sliding_window": 1024, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}})");
     const json whole = {{"model_type", "gemma3"}, {"text_config", text}, {"eos_token_id", {1, 106}}};
-    const Architecture a = reread(text);
-    CHECK(reread(whole) == a);
+    const Architecture a = reread(whole);  // alone, a file must name its vocabulary
     CHECK(a.family == "gemma3");
     json spelled = text;
     spelled.update(json::parse(R"({"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4,
