@@ -19,18 +19,19 @@ void Gradients<T>::add(std::size_t i, const Tensor<T>& g) {
     run_.records() ? run_.add(*node_->inputs[i], g) : add(i, g.array());
 }
 
-// Other threads may add to a leaf at the same time. Only one leaf is locked at a time, so no thread waits for another
-// that waits for it.
+// Other threads may add to a leaf at the same time. A thread that waits for a leaf holds none.
 template <class T>
-static std::unique_lock<std::recursive_mutex> lock_of(Node<T>& sum) {
-    return sum.is_leaf() ? std::unique_lock(sum.mutex) : std::unique_lock<std::recursive_mutex>();
+void Gradients<T>::lock(Node<T>& sum) {
+    if (!sum.is_leaf() || leaf_.mutex() == &sum.mutex) return;
+    leaf_ = {};
+    leaf_ = std::unique_lock(sum.mutex);
 }
 
 template <class T>
 void Gradients<T>::add(std::size_t i, Array<T> g) {
     if (!wanted(i)) return;
     Node<T>& sum = run_.accumulator(*node_->inputs[i]);
-    const auto lock = lock_of(sum);
+    lock(sum);
     add_gradient(sum, std::move(g));
 }
 
@@ -54,7 +55,7 @@ void Gradients<T>::accumulate_into(std::size_t i, FunctionRef<void(Array<T>&, bo
         accumulate ? add_into(place, dense) : copy_into(place, dense);
     };
     Node<T>& sum = wanted_sum(i);
-    const auto lock = lock_of(sum);
+    lock(sum);
     const bool keep_place = sum.leaf.keep_place, accumulate = sum.has_grad;
     if (!accumulate && !keep_place) sum.grad = new_gradient(sum);
     if (accumulate && !keep_place && sum.grad.shares_buffer()) sum.grad = sum.grad.clone();

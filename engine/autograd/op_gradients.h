@@ -8,7 +8,7 @@
 //   - overwrite its elements where dy.can_overwrite(), and pass that memory on to add() once
 // A closure leaves out inputs that are not wanted(), and calls exactly one of the functions for each other input. It
 // runs once for each run of the graph, on the thread that called backward(). It may run backward through a graph of its
-// own (nn/checkpoint.h), but not inside accumulate_into(), which holds the lock of a leaf.
+// own (nn/checkpoint.h) before it adds its first gradient: from then on it holds the lock of a leaf.
 #pragma once
 
 #include "engine/autograd/output.h"
@@ -59,9 +59,11 @@ class Gradients {
 
   private:
     Node<T>& wanted_sum(std::size_t i);
+    void lock(Node<T>& sum);
 
     const NodePtr<T>& node_;
     GraphRun<T>& run_;
+    std::unique_lock<std::recursive_mutex> leaf_;  // the last leaf that was added to, until the op is done
 };
 
 // Thrown when a saved value has been modified in place; the run adds the op's name.

@@ -6,19 +6,6 @@
 #include "engine/autograd/walk.h"
 
 namespace inkling {
-namespace {
-
-std::string escaped(const std::string& text) {
-    std::string safe;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') safe += '\\';
-        c == '\n' ? safe += "\\n" : safe += c;
-    }
-    return safe;
-}
-
-}  // namespace
-
 template <class T>
 std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, Tensor<T>>>& names) {
     check(y.requires_grad(), "to_dot: the tensor does not depend on anything that requires a gradient");
@@ -37,10 +24,10 @@ std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, 
     for (const auto& [order, place] : nodes) {
         const Node<T>& node = *place;
         const auto named = name_of.find(&node);
-        std::string label = named == name_of.end() ? std::string(node.op) : escaped(named->second);
+        std::string label = named == name_of.end() ? std::string(node.op) : named->second;
         if (named != name_of.end() && !node.is_leaf()) label += fmt::format(" = {}", node.op);
-        dot += fmt::format("    {} [label=\"{}\\n{}\"{}]\n", number[&node], label, node.shape,
-                           node.is_leaf() ? ", shape=ellipse" : "");
+        label += fmt::format("\n{}", node.shape);
+        dot += fmt::format("    {} [label={:?}{}]\n", number[&node], label, node.is_leaf() ? ", shape=ellipse" : "");
         for (const NodePtr<T>& input : node.inputs) {
             if (input) dot += fmt::format("    {} -> {}\n", number[input.get()], number[&node]);
         }

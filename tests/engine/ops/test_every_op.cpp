@@ -73,7 +73,7 @@ const std::set<std::string> kConstant = {"pow 0", "var of one number"};
 // Ops whose gradient is 0.
 const std::set<std::string> kSteps = {"floor", "ceil", "trunc", "round", "sign"};
 
-const std::set<std::string> kOrders = {"sort", "topk", "cummax", "cummin", "max_pool2d"};
+const std::set<std::string> kOrders = {"sort", "topk", "cummax", "cummin"};
 
 // The op that a row calls first, if it is not the row's own.
 const std::map<std::string, std::string> kCallsFirst = {
