@@ -196,8 +196,9 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
                     what, kSpikes);
     if (found.contains(kBase)) state.base_fingerprint = text(kBase);
     if (found.contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
-    check<BadInput>(text("optimizer") == name_of(optimizer.kind()),
-                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, text("optimizer"),
+    const std::string name = found.contains("optimizer") ? text("optimizer") : "adamw";  // formerly the only one
+    check<BadInput>(name == name_of(optimizer.kind()),
+                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
                     name_of(optimizer.kind()));
     const bool averaged = file.contains(kWeights + parameters.entries().front().name);
     Array<float> weights;
@@ -212,7 +213,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
                     "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");
-    check<BadInput>(text(kModelFiles) == files_checksum(folder),
+    check<BadInput>(!found.contains(kModelFiles) || text(kModelFiles) == files_checksum(folder),
                     "{}: {} or tokenizer.json beside it is not as it was saved: go on from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_config.json" : "config.json");
     average.start();
