@@ -25,13 +25,13 @@ struct CompressedInput {
     ReadSome read;
     std::string name;
     std::string block = std::string(1 << 16, '\0');
-    std::size_t at = 0, left = 0;  // what is there: block[at .. at + left)
+    std::size_t at = 0, left = 0;  // the bytes that are not used yet: block[at .. at + left)
     std::uint64_t taken = 0;
 
     std::string_view rest() const { return std::string_view(block).substr(at, left); }
     void use(std::size_t n) { at += n, left -= n, taken += n; }
 
-    // Reads behind what is there; false at the end.
+    // Reads more bytes after them; false at the end.
     bool fill() {
         if (left == 0) at = 0;
         const std::size_t n = read(block.data() + at + left, block.size() - at - left);

@@ -144,23 +144,6 @@ std::optional<MaskArray> mask_from(nb::handle data) noexcept;
 // Keeps a Python object alive as long as a buffer or a graph needs it.
 std::shared_ptr<void> keeper_of(nb::object object);
 
-// A Python function that a graph may keep. Calls need the interpreter lock.
-class KeptFunction {
-  public:
-    explicit KeptFunction(nb::object f);
-    nb::object operator()(const auto& x) const { return nb::handle(function_)(x); }
-    // Lets tensors that alone keep the node report the function to Python's garbage collector (cycles.cpp).
-    void belong_to(const void* node) const;
-
-  private:
-    struct Held;
-    PyObject* function_;
-    std::shared_ptr<Held> held_;
-};
-
-// The slots by which Python's garbage collector follows a tensor, and a layer, to the functions that their nodes keep.
-extern PyType_Slot tensor_slots[], layer_slots[];
-
 // NumPy's axis=: () names no axis. PyTorch's dim=() names all.
 struct ArrayAxes {
     Axes axes;

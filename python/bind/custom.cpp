@@ -7,6 +7,7 @@
 #include "engine/autograd/op_gradients.h"
 #include "formats/safetensors/safetensors.h"
 #include "python/bind/bind.h"
+#include "python/bind/cycles.h"
 
 namespace inkling::python {
 namespace {

@@ -3,6 +3,7 @@
 // or a layer alone keeps: all references to such a node come from there, or from another such node.
 #include <unordered_map>
 
+#include "python/bind/cycles.h"
 #include "python/bind/define.h"
 
 namespace inkling::python {

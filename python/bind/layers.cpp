@@ -11,6 +11,7 @@
 #include "nn/norm.h"
 #include "nn/positions.h"
 #include "python/bind/bind.h"
+#include "python/bind/cycles.h"
 #include "python/bind/layers.h"
 
 namespace inkling::python {

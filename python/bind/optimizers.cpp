@@ -149,7 +149,7 @@ double clip_grad_norm(Parameters parameters, double max_norm) {
             p, []<class T>(const Tensor<T>& t) { return train::gradient_norm<T>(Array<T>(t.grad().contiguous())); });
         squares += norm * norm;
     }
-    const double norm = std::sqrt(squares), scale = std::min(1.0, max_norm / (norm + 1e-6));
+    const double norm = std::sqrt(squares), scale = max_norm > 0 ? train::clip_scale(norm, max_norm) : 0.0;
     if (scale == 1) return norm;
     for (const AnyTensor& p : parameters)
         visit(p, [&]<class T>(const Tensor<T>& t) {

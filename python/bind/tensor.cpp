@@ -3,6 +3,7 @@
 #include "engine/autograd/backward.h"
 #include "engine/autograd/debug/watch.h"
 #include "python/bind/bind.h"
+#include "python/bind/cycles.h"
 #include "python/bind/indexing.h"
 
 namespace inkling::python {

@@ -50,7 +50,7 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     CHECK(shown["card"]["peak_memory_bytes"].get<double>() > 1e6);
     check_holds(page, "/heads/heads", 2, "/defaults/n_embd", 128);
     CHECK(report(out, run.out, "--prompt 'the fox'")["heads"]["tokens"].size() == 7);
-    // several runs are compared, the best one first, and two with the same name are told apart
+    // the report compares several runs, sorted by loss; two runs of one name get different names
     const std::string other = run.path("other");
     execute(run.train(small("--learning-rate 0.00001"), "--out", other));
     check_holds(report(out, other, run.out)["runs"], "/0/name", "mine", "/1/name", "other", "/2", nullptr);

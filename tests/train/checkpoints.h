@@ -55,7 +55,7 @@ inline std::map<std::string, std::string> timeless_files(const std::filesystem::
     return result;
 }
 
-// The names of files that differ, or that only one of them has.
+// The names of files that differ between two folders, or that only one folder has.
 inline std::string differences(const std::map<std::string, std::string>& a, std::map<std::string, std::string> b) {
     for (const auto& [name, bytes] : a)
         if (const auto [there, missing] = b.try_emplace(name, "missing"); there->second == bytes) b.erase(there);

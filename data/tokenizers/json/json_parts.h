@@ -54,7 +54,7 @@ inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwis
     return flag.is_null() ? otherwise : flag.get<bool>();
 }
 
-// Collects the unsupported settings of a file, so that its error lists all of them:
+// Collects the unsupported settings of a file. One error then lists them all:
 //   Refusals refusals;
 //   spec.normalizer = read_normalizer(root["normalizer"], refusals);
 //   refusals.raise("tokenizer.json");   // BadInput: tokenizer.json: not supported: normalizer of type 'NFKC'; ...

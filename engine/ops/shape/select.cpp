@@ -100,7 +100,7 @@ Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
                   [op, places](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, scattered(op, dy, places)); });
 }
 
-// The first elements in order: `most` of them, or all. Position breaks ties, so that the order is unique.
+// Sorts elements and returns the first `most`, or all. Equal elements keep their order.
 template <class T>
 Ordered<T> ordered(const char* op, const Tensor<T>& x, std::optional<std::size_t> most, std::ptrdiff_t axis,
                    bool descending) {

@@ -57,7 +57,7 @@ Ids ids_of_long(const BytePairs& p, std::string_view piece, std::size_t window =
 
 Ids ids_of(const std::vector<Merge>& merges, std::string_view piece) {
     const BytePairs p = pairs(merges);
-    Ids ids = {-7}, of_symbols = ids;  // append_ids() leaves what is there
+    Ids ids = {-7}, of_symbols = ids;  // append_ids() keeps the ids before its own
     p.append_ids(piece, ids);
     p.append_ids(ids_of_bytes(piece), of_symbols);
     REQUIRE(of_symbols == ids);
