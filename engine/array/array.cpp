@@ -76,7 +76,7 @@ Array<T> Array<T>::over(T* elements, const Shape& shape, Strides strides, std::s
 
 template <class T>
 bool ConstArray<T>::is_contiguous() const {
-    return this->size() == 0 || this->strides() == row_major_strides(this->shape());
+    return this->size() == 0 || is_row_major(this->shape(), this->strides());
 }
 
 template <class T>

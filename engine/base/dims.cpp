@@ -31,6 +31,13 @@ Strides row_major_strides(const Shape& shape) {
     return strides;
 }
 
+bool is_row_major(const Shape& shape, const Strides& strides) {
+    std::size_t step = 1;
+    for (std::size_t i = shape.size(); i-- > 0; step *= shape[i])
+        if (strides[i] != (shape[i] == 1 ? 0 : static_cast<std::ptrdiff_t>(step))) return false;
+    return true;
+}
+
 std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank) {
     const auto r = static_cast<std::ptrdiff_t>(rank);
     check<AxisError>(r > 0, "{}: axis {} of a scalar, which has no axes", op, axis);

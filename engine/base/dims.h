@@ -33,8 +33,8 @@ class Dims {
     Dims(const Dims& other) { *this = other; }
     Dims& operator=(const Dims& other) {  // most arrays have at most four axes: this copies half as much
         size_ = other.size_;
-        std::copy_n(other.values_, kFew, values_);
-        if (size_ > kFew) std::copy_n(other.values_ + kFew, size_ - kFew, values_ + kFew);
+        for (std::size_t i = 0; i < kFew; ++i) values_[i] = other.values_[i];  // std::copy_n would call memmove
+        for (std::size_t i = kFew; i < size_; ++i) values_[i] = other.values_[i];
         return *this;
     }
     explicit Dims(std::size_t n, T value = {}) : Dims() { resize(n, value); }
@@ -109,6 +109,7 @@ using Strides = Dims<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1
 std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
 std::string to_string(const Shape& shape);  // "(2, 3)"
 Strides row_major_strides(const Shape& shape);
+bool is_row_major(const Shape& shape, const Strides& strides);
 
 // The offset of entry `index`, in row-major order, of the first `axes` axes.
 inline std::ptrdiff_t offset_of(std::size_t index, const Shape& shape, const Strides& strides, std::size_t axes) {

@@ -85,7 +85,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
         }
     });
     const Kept y_kept = Operands::kept(y);
-    const auto gradient = [=, q = Saved(q), k = Saved(k), v = Saved(v)](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [=, q = Saved(q), k = Saved(k), v = Saved(v)](const Tensor<T>& dy, Gradients<T>& grads) {
         grads.add_through(dy, [&] {
             return plain::attention(grads.in(0, Operands::full(*q)), grads.in(1, Operands::full(*k)),
                                     grads.in(2, Operands::full(*v)), shape.options)
@@ -93,7 +93,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
         });
     };
     const Tensor<T> result = record(
-        "attention", y, std::move(nodes), gradient,
+        "attention", y, std::move(nodes), std::move(gradient),
         [=, q = Saved(q), k = Saved(k), v = Saved(v), y = Saved(y_kept)](const Array<T>& dy_any, Gradients<T>& grads) {
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const ConstArray<T> dy = with_dense_rows<T>(dy_any);

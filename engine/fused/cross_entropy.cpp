@@ -71,10 +71,10 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     }
     const double weight = options.reduction != Reduction::mean ? 1.0 : count > 0 ? 1.0 / static_cast<double>(count) : 0;
     if (!each) *y.data() = static_cast<T>(total * weight);
-    const auto gradient = [=, z = Saved(z)](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [=, z = Saved(z)](const Tensor<T>& dy, Gradients<T>& grads) {
         grads.add_through(dy, [&] { return plain::cross_entropy(grads.in(0, *z), targets, options); });
     };
-    const auto fast = [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
+    auto fast = [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
         Array<T> dz(z->shape());
         T* const out = dz.data();
         const ConstArray<T> dy = dy_any.contiguous();
@@ -93,7 +93,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
         });
         grads.add(0, std::move(dz));
     };
-    return record("cross_entropy", y, inputs(logits), gradient, fast);
+    return record("cross_entropy", y, inputs(logits), std::move(gradient), std::move(fast));
 }
 
 template <class T>

@@ -35,13 +35,13 @@ Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
             std::copy_n(table.data() + id * width, width, out + i * width);
         }
     });
-    const auto gradient = [ids, rows, width](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [ids, rows, width](const Tensor<T>& dy, Gradients<T>& grads) {
         grads.add_through(dy, [&] {  // the same rows of a dummy table
             const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
             return plain::embedding(ids, other);
         });
     };
-    const auto fast = [ids, n, width](const Array<T>& dy_any, Gradients<T>& grads) {
+    auto fast = [ids, n, width](const Array<T>& dy_any, Gradients<T>& grads) {
         const Array<T> dy = dy_any.contiguous();
         grads.accumulate_into(0, [&](Array<T>& dw, bool accumulate) {
             T* const to = dw.data();
@@ -61,7 +61,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
                 kLine);
         });
     };
-    return record("embedding", std::move(y), inputs(weight.tensor()), gradient, fast);
+    return record("embedding", std::move(y), inputs(weight.tensor()), std::move(gradient), std::move(fast));
 }
 
 template Tensor<float> embedding(const IdArray&, const Weight<float>&);

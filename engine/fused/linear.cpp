@@ -39,8 +39,8 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
     const SavedWeight<T> w(weight);
     product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
     if (!keep) x2 = Operand<T>();
-    const auto gradient = [=, saves_x = weight.tensor().requires_grad(), shape_x = x.shape()](const Tensor<T>& dy,
-                                                                                              Gradients<T>& grads) {
+    auto gradient = [=, saves_x = weight.tensor().requires_grad(), shape_x = x.shape()](const Tensor<T>& dy,
+                                                                                        Gradients<T>& grads) {
         const WithPrecision scope(precision);
         grads.add_through(dy, [&] {  // values that no gradient needs are zeros
             const auto zeros = [](const Shape& of) { return Array<T>({}, T{0}).broadcasted(of); };
@@ -50,7 +50,7 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
             return reshape(plain::linear(in_rows, grads.in(1, w.operand(Precision::fp32).full()), shift), dy.shape());
         });
     };
-    const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
+    auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
         const Array<T> dy_rows = dy.reshaped({rows, out});
         Array<T> db;
         const auto dy2 = Operand<T>::rounded(dy_rows, precision, grads.wanted(2) ? &db : nullptr);
@@ -69,7 +69,7 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
         }
         if (grads.wanted(2)) grads.add(2, std::move(db));
     };
-    return record("linear", std::move(y), inputs(x, weight, bias), gradient, fast);
+    return record("linear", std::move(y), inputs(x, weight, bias), std::move(gradient), std::move(fast));
 }
 
 void linear_by_row(const Weight<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,

@@ -120,7 +120,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
     }
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
-    const auto gradient = [=, shape = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [=, shape = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
         const WithPrecision scope(x2.precision());
         grads.add_through(dy, [&] {
             const Tensor<T> rows_of_x = grads.in(0, x2.values().reshaped(shape)),
@@ -151,7 +151,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         }
         if (hit) row[at] -= target_gradient;
     };
-    const auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+    auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
         const T g = *dy.data() * static_cast<T>(weight_of_row);
         Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
         const auto run = [&](Array<T>& dw, bool accumulate) {
@@ -170,7 +170,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         if (dx.defined()) grads.add(0, dx.reshaped(shape));
     };
     return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
-                  gradient, fast);
+                  std::move(gradient), std::move(fast));
 }
 
 template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Weight<float>&, const IdArray&, std::int32_t,

@@ -110,7 +110,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     product(Operand<T>(h, precision), w_b.transposed(), z2, {.accumulate = true});
     const Saved<T> kept_x = keep ? Saved<T>(x) : Saved<T>();
     // The values of Y, and of an X that was not saved, do not matter.
-    const auto gradient = [=, shape_x = x.shape()](const Tensor<T>& dz, Gradients<T>& grads) {
+    auto gradient = [=, shape_x = x.shape()](const Tensor<T>& dz, Gradients<T>& grads) {
         const WithPrecision scope(precision);
         grads.add_through(dz, [&] {
             const ConstArray<T> zero = Array<T>({}, T{0}), kept = recompute ? recompute() : *kept_x;
@@ -121,7 +121,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
             return first + low_rank * s;
         });
     };
-    const auto fast = [=](const Array<T>& dz, Gradients<T>& grads) {
+    auto fast = [=](const Array<T>& dz, Gradients<T>& grads) {
         const Array<T> dz2 = dz.reshaped({rows, out});
         if (grads.wanted(3)) add_to<T>(grads, 3, transposed_product<T>(h, dz2).transposed(0, 1));
         if (grads.wanted(1) || grads.wanted(2)) {
@@ -139,7 +139,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
         }
         if (grads.wanted(0)) grads.add(0, dz);
     };
-    return record("add_low_rank", std::move(z), std::move(nodes), gradient, fast);
+    return record("add_low_rank", std::move(z), std::move(nodes), std::move(gradient), std::move(fast));
 }
 
 template Tensor<float> add_low_rank(Tensor<float>, const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,

@@ -72,10 +72,10 @@ Tensor<T> token_shift(const Tensor<T>& x, const Tensor<T>& w, const IdArray& pos
     Array<T> y(x.shape());
     add_neighbour(rows, in.data(), share.data(), y.data(), -1, false,
                   [&](std::size_t r) { return rows.has_before(r); });
-    const auto gradient = [rows, in = Saved(in), share = Saved(share)](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [rows, in = Saved(in), share = Saved(share)](const Tensor<T>& dy, Gradients<T>& grads) {
         grads.add_through(dy, [&] { return composed(grads.in(0, *in), grads.in(1, *share), rows); });
     };
-    const auto fast = [rows, in = Saved(in), share = Saved(share)](const Array<T>& dy_any, Gradients<T>& grads) {
+    auto fast = [rows, in = Saved(in), share = Saved(share)](const Array<T>& dy_any, Gradients<T>& grads) {
         const Array<T> dy = dy_any.contiguous();
         if (grads.wanted(0)) {
             grads.accumulate_into(0, [&](Array<T>& dx, bool accumulate) {
@@ -85,7 +85,7 @@ Tensor<T> token_shift(const Tensor<T>& x, const Tensor<T>& w, const IdArray& pos
         }
         if (grads.wanted(1)) grads.add(1, weight_gradient(rows, in->data(), dy.data()));
     };
-    return record("token_shift", std::move(y), inputs(x, w), gradient, fast);
+    return record("token_shift", std::move(y), inputs(x, w), std::move(gradient), std::move(fast));
 }
 
 template Tensor<float> token_shift(const Tensor<float>&, const Tensor<float>&, const IdArray&);

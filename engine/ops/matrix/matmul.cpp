@@ -62,13 +62,13 @@ Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
     const Precision precision = product_precision();
     const Saved<T> kept_a = saved_for(b, a.value()), kept_b = saved_for(a, b.value());
-    const auto gradient = [=, sa = a.shape(), sb = b.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [=, sa = a.shape(), sb = b.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
         const WithPrecision scope(precision);
         const auto turned = [](const Tensor<T>& x) { return transpose(x, -2, -1); };
         if (grads.wanted(0)) grads.add(0, sum_to(matmul(dy, turned(grads.in(1, *kept_b))), sa));
         if (grads.wanted(1)) grads.add(1, sum_to(matmul(turned(grads.in(0, *kept_a)), dy), sb));
     };
-    const auto fast = [=, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+    auto fast = [=, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
         if (grads.wanted(0)) add_product<T>(grads, 0, dy, kept_b->transposed(-2, -1), sa, precision);
         if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once
             add_product<T>(grads, 1, as_matrix(*kept_a).transposed(0, 1), as_matrix<T>(dy), sb, precision);
@@ -76,7 +76,8 @@ Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
             add_product<T>(grads, 1, kept_a->transposed(-2, -1), dy, sb, precision);
         }
     };
-    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b), gradient, fast);
+    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b), std::move(gradient),
+                  std::move(fast));
 }
 
 template Tensor<float> matmul(const Tensor<float>&, const Tensor<float>&);

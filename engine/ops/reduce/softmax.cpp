@@ -82,11 +82,11 @@ std::string query_of(const Shape& shape, std::size_t r) {
 // Records y = softmax(x) of rows. The gradient is 0 wherever the mask blocks, also in a row that it blocks entirely.
 template <class T>
 Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& keep) {
-    const auto gradient = [y = Saved(y), keep](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [y = Saved(y), keep](const Tensor<T>& dy, Gradients<T>& grads) {
         const Tensor<T> p = grads.out(*y), dx = p * (dy - sum(p * dy, -1, true));
         grads.add(0, keep.defined() ? where(keep.mask, dx, 0) : dx);
     };
-    const auto fast = [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
+    auto fast = [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
         Array<T> dx = dy.clone();
         each_row(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
             const Vec<T> dot(simd_dot(n, p, d));
@@ -97,7 +97,7 @@ Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& 
         });
         grads.add(0, dx);
     };
-    return record("softmax", y, inputs(x), gradient, fast);
+    return record("softmax", y, inputs(x), std::move(gradient), std::move(fast));
 }
 
 }  // namespace
@@ -150,10 +150,10 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             simd_map(
                 n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
         });
-        const auto gradient = [y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) {
+        auto gradient = [y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) {
             grads.add(0, dy - exp(grads.out(*y)) * sum(dy, -1, true));
         };
-        const auto fast = [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+        auto fast = [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
             each_row(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(n, d));
@@ -162,7 +162,7 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             });
             grads.add(0, dx);
         };
-        return record("log_softmax", y, inputs(rows), gradient, fast);
+        return record("log_softmax", y, inputs(rows), std::move(gradient), std::move(fast));
     });
 }
 

@@ -29,7 +29,7 @@ Array<T> transpose(const Array<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
 // y = view(x), which the caller passes. `undo` views dy as dx.
 template <class T, class View, class Undo>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
-    const auto gradient = [undo](const auto& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); };
+    auto gradient = [undo](const auto& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); };
     const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), gradient));
     is_view(y, x, view);
     return y;
@@ -173,10 +173,10 @@ Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
     check_defined("slice", x);
-    const auto gradient = [=, whole = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+    auto gradient = [=, whole = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
         grads.add(0, unsliced(dy, whole, axis, begin, end, step));
     };
-    const auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
+    auto fast = [=](const Array<T>& dy, Gradients<T>& grads) {
         const auto add = [&](Array<T>& dx, bool accumulate) {
             if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
             Array<T> part = dx.sliced(axis, begin, end, step);
@@ -184,7 +184,8 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
         };
         grads.accumulate_into(0, add, SumLayout::any);
     };
-    return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x), gradient, fast));
+    return saves_nothing(
+        record("slice", x.value().sliced(axis, begin, end, step), inputs(x), std::move(gradient), std::move(fast)));
 }
 
 #define INKLING_INSTANTIATE(T)                                                      \
