@@ -78,17 +78,12 @@ models::LoadedModel load_current(const std::string& path, models::WeightStorage 
 
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage) {
     if (argument.adapter.empty()) return load_current(argument.model, storage);
-    const auto check_adapter = [&](const std::filesystem::path& folder) {
-        check<BadInput>(models::is_adapter(folder), "--adapter {}: is no adapter: it has no adapter_config.json",
-                        argument.adapter);
-    };
-    check_adapter(models::find_model(argument.adapter));
+    models::find_adapter("--adapter", argument.adapter);
     if (argument.model.empty()) return load_current(argument.adapter, storage);
     models::LoadedModel loaded = load_current(argument.model, storage);
     check<Usage>(loaded.model->adapter.rank == 0,
                  "--model {} has an adapter of its own: leave --adapter out, or name its model", argument.model);
     load_unchanged(argument.adapter, [&](const auto& folder) {
-        check_adapter(folder);
         models::load_adapter(folder, *loaded.model);
         return 0;
     });

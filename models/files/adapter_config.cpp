@@ -69,6 +69,12 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     return options;
 }
 
+fs::path find_adapter(const std::string& flag, const fs::path& path) {
+    const fs::path folder = find_model(path);
+    check<BadInput>(is_adapter(folder), "{} {}: is no adapter: it has no adapter_config.json", flag, path.string());
+    return folder;
+}
+
 fs::path base_of_adapter(const fs::path& folder) {
     if (!is_adapter(folder)) return folder;
     const std::string base = read_adapter_config(folder).base;

@@ -14,6 +14,8 @@
 namespace inkling::models {
 
 bool is_adapter(const std::filesystem::path& folder);  // and not a model's folder
+// The folder of the adapter that a flag names, as find_model() finds it. Throws BadInput, naming the flag, for a model.
+std::filesystem::path find_adapter(const std::string& flag, const std::filesystem::path& path);
 
 // Reads adapter_config.json. Throws BadInput for anything but a LoRA of a causal language model, and, by name, for
 // unsupported keys that would change the result.

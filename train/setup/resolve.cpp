@@ -41,9 +41,7 @@ TrainOptions own_options(const Resume& resume) {
 void check_adapter_flags(bool resumed, Config& c) {
     TrainOptions& o = c.options;
     if (!o.init_adapter.empty() && !resumed) {
-        const fs::path folder = models::find_model(o.init_adapter);
-        check<BadInput>(models::is_adapter(folder), "--init-adapter {}: is no adapter: it has no adapter_config.json",
-                        o.init_adapter);
+        const fs::path folder = models::find_adapter("--init-adapter", o.init_adapter);
         if (o.init_from.empty()) o.init_from = models::base_of_adapter(folder).string();
         take_adapter(models::read_adapter_config(folder), c);
     }

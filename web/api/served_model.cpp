@@ -14,10 +14,7 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
     check<BadInput>(adapters.empty() || loaded.model->adapter.rank == 0, "{}: has an adapter of its own",
                     named.path.string());
     const auto take = [&](const NamedFolder& adapter) {
-        const std::filesystem::path path = models::find_model(adapter.path);
-        check<BadInput>(models::is_adapter(path), "--adapter {}: is no adapter: it has no adapter_config.json",
-                        adapter.path.string());
-        models::load_adapter(path, *loaded.model);
+        models::load_adapter(models::find_adapter("--adapter", adapter.path), *loaded.model);
         check<BadInput>(adapter.name.empty() || !loaded.model->adapter.changes_tables, "--adapter {}: {}",
                         adapter.path.string(), models::kTablesChanged);
     };
