@@ -82,13 +82,11 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
             return !alone && g.shape[1] == rows && g.shape[2] == shape[1];
         });
         if (group == groups_.end()) {
-            groups_.push_back({{0, rows, shape[1]}, {}, {}, {}, {}});
+            groups_.push_back({{0, rows, shape[1]}, {}, {}});
             group = groups_.end() - 1;
         }
         group->shape[0] += shape[0] / rows;
         group->entries.push_back(i);
-        group->offsets.push_back(entry.offset);
-        group->sizes.push_back(entry.parameter.size());
     }
     for (Group& group : groups_) group.momentum = Array<T>(group.shape, T{0});
 }
@@ -97,10 +95,13 @@ template <class T>
 auto Muon<T>::state() -> std::vector<State> {
     std::vector<State> all = others_.state();
     for (Group& group : groups_) {
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])
-            all.push_back(
-                {"muon.momentum", group.momentum.data() + at, {group.offsets[i], group.offsets[i] + group.sizes[i]}});
+        T* momentum = group.momentum.data();
+        for (const std::size_t i : group.entries) {
+            const Entry& entry = parameters_.entries()[i];
+            const std::size_t size = entry.parameter.size();
+            all.push_back({"muon.momentum", momentum, {entry.offset, entry.offset + size}});
+            momentum += size;
+        }
     }
     return all;
 }
@@ -110,10 +111,12 @@ template <class Body>
 void Muon<T>::over(const Group& group, const Body& body) const {
     parallel_pieces(group.momentum.size(), [&](std::size_t begin, std::size_t end) {
         std::size_t at = 0;  // the parameter's offset in the group
-        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++]) {
-            const std::size_t first = std::max(begin, at), last = std::min(end, at + group.sizes[i]);
-            if (first < last && parameters_.is_reached(group.entries[i]))
-                body(group.offsets[i] + first - at, first, last - first);
+        for (const std::size_t i : group.entries) {
+            const Entry& entry = parameters_.entries()[i];
+            const std::size_t next = at + entry.parameter.size();
+            const std::size_t first = std::max(begin, at), last = std::min(end, next);
+            if (first < last && parameters_.is_reached(i)) body(entry.offset + first - at, first, last - first);
+            at = next;
         }
     });
 }

@@ -46,9 +46,7 @@ class Muon : public Optimizer<T> {
     struct Group {
         Shape shape;                       // (n, rows, columns): all blocks of all its parameters
         std::vector<std::size_t> entries;  // the numbers of its parameters
-        std::vector<std::size_t> offsets;  // of these in the flat buffer
-        std::vector<std::size_t> sizes;
-        Array<T> momentum;  // same shape, in the order of the parameters
+        Array<T> momentum;                 // same shape, in the order of the parameters
     };
 
     // Calls body(offset in the flat buffer, offset in the group, elements) for a group's parameters that have a
