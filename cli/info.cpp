@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
@@ -12,10 +13,10 @@
 #include "engine/base/precision.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
-#include "formats/safetensors/safetensors.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "models/files/weight_files.h"
+#include "train/run/checkpoint.h"
 
 namespace inkling::cli {
 namespace {
@@ -112,15 +113,11 @@ int show(const InfoArguments& args) {
         info["trained_parameters"] = model->adapter_count();
     }
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
-    const fs::path state = folder / "training_state.safetensors";
-    if (formats::is_there(state)) {
-        const auto file = formats::SafetensorsFile::open(state);
-        for (const char* key : {"step", "best_val_loss", "train_s"}) {
-            const auto found = file.metadata().find(key);
-            if (found == file.metadata().end()) continue;
-            const auto number = formats::json_or_null(found->second);
-            if (number.is_number()) info[key] = number;  // leaves out a best_val_loss of "inf"
-        }
+    if (formats::is_there(folder / "training_state.safetensors")) {
+        const train::TrainingState state = train::stored_state(folder);
+        info["step"] = state.step;
+        if (std::isfinite(state.best_val_loss)) info["best_val_loss"] = state.best_val_loss;
+        info["train_s"] = state.train_s;
     }
     print_info(info, args.json);
     return 0;

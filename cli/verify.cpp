@@ -135,7 +135,7 @@ class Verification {
     CheckedText check_text(const train::CheckedCheckpoint& whole) const {
         const train::TrainOptions options =
             settings_ ? *settings_
-                      : train::parse_toml(train::stored_config(whole.folder), whole.folder.string()).options;
+                      : train::parse_toml(train::stored_state(whole.folder).config, whole.folder.string()).options;
         CheckedText text{
             options.data.empty() ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), "", ""};
         for (const std::string& path : options.data) {

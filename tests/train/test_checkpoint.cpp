@@ -131,7 +131,7 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     };
     CHECK(of_clocks(back) == of_clocks(state));
     CHECK(of_losses(back) == of_losses(state));
-    CHECK(train::stored_val_loss(scratch.path()) == state.val_loss);
+    CHECK(train::stored_state(scratch.path()).val_loss == state.val_loss);
     CHECK(other.updates == 17);
     for (const auto& e : run.parameters().entries()) {
         const auto part = [&](const Array<float>& a) { return a.sliced(0, e.offset, e.offset + e.parameter.size()); };
@@ -140,11 +140,11 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     }
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, {});
     CHECK(train::load_state(scratch.path(), run.parameters(), other, average).best_val_loss == kInfinity);
-    CHECK(train::stored_val_loss(scratch.path()) == kInfinity);
+    CHECK(train::stored_state(scratch.path()).val_loss == kInfinity);
     formats::SafetensorsWriter older;  // which knew only the best until then
     older.set_metadata("best_val_loss", "1.5");
     older.write(scratch.path("training_state.safetensors"));
-    CHECK(train::stored_val_loss(scratch.path()) == 1.5);
+    CHECK(train::stored_state(scratch.path()).val_loss == 1.5);
 }
 
 TEST_CASE("checkpoint: before the first update there is no state of the optimizer, and nothing of it is kept",

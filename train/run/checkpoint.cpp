@@ -54,11 +54,27 @@ Number read_number(const formats::SafetensorsFile& file, const std::string& key,
     return *x;
 }
 
-double read_val_loss(const formats::SafetensorsFile& file, const std::string& what) {
-    return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : "best_val_loss", what);
-}
-
 using Metadata = std::map<std::string, std::string>;
+
+TrainingState read_state(const formats::SafetensorsFile& file, const std::string& what) {
+    const auto text = [&](const std::string& key) { return text_of(file, key, what); };
+    check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
+    TrainingState state;
+    each_field(state, [&]<class Field>(const char* key, Field& field) {
+        if constexpr (std::is_same_v<Field, std::string>)
+            field = text(key);
+        else
+            field = read_number<Field>(file, key, what);
+    });
+    const Metadata& found = file.metadata();
+    state.val_loss = found.contains(kValLoss) ? read_number<double>(file, kValLoss, what) : state.best_val_loss;
+    if (found.contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
+    check<BadInput>(!found.contains(kSpikes) || state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers",
+                    what, kSpikes);
+    if (found.contains(kBase)) state.base_fingerprint = text(kBase);
+    if (found.contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
+    return state;
+}
 
 // Hashes the model's files that hold no weights.
 std::string files_checksum(const fs::path& folder) {
@@ -180,22 +196,9 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
                          WeightAverage& average) {
     const std::string what = (folder / kFile).string();
     const auto file = formats::SafetensorsFile::open(folder / kFile);
-    const auto text = [&](const std::string& key) { return text_of(file, key, what); };
-    check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
-    TrainingState state;
-    each_field(state, [&]<class Field>(const char* key, Field& field) {
-        if constexpr (std::is_same_v<Field, std::string>)
-            field = text(key);
-        else
-            field = read_number<Field>(file, key, what);
-    });
     const Metadata& found = file.metadata();
-    state.val_loss = read_val_loss(file, what);
-    if (found.contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
-    check<BadInput>(!found.contains(kSpikes) || state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers",
-                    what, kSpikes);
-    if (found.contains(kBase)) state.base_fingerprint = text(kBase);
-    if (found.contains(kTeachers)) state.teacher_fingerprint = text(kTeachers);
+    const auto text = [&](const std::string& key) { return text_of(file, key, what); };
+    TrainingState state = read_state(file, what);
     const std::string name = found.contains("optimizer") ? text("optimizer") : "adamw";  // formerly the only one
     check<BadInput>(name == name_of(optimizer.kind()),
                     "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
@@ -221,12 +224,8 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     return state;
 }
 
-std::string stored_config(const fs::path& folder) {
-    return text_of(formats::SafetensorsFile::open(folder / kFile), "config", (folder / kFile).string());
-}
-
-double stored_val_loss(const fs::path& folder) {
-    return read_val_loss(formats::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
+TrainingState stored_state(const fs::path& folder) {
+    return read_state(formats::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
 }
 
 }  // namespace inkling::train

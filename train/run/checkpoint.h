@@ -40,12 +40,9 @@ std::string save_checkpoint(const std::filesystem::path& folder, models::Transfo
 TrainingState load_state(const std::filesystem::path& folder, nn::FlatParameters<float>& parameters,
                          Optimizer<float>& optimizer, WeightAverage& average);
 
-// The config.toml of the run that wrote it. Throws BadInput.
-std::string stored_config(const std::filesystem::path& folder);
-
-// The validation loss at a checkpoint's step, read from the header alone; infinity if it was not evaluated. Older
-// versions kept only the best loss so far; then it is that one. Throws BadInput.
-double stored_val_loss(const std::filesystem::path& folder);
+// The state of a checkpoint without its arrays, from the header alone. Older versions kept only the best validation
+// loss so far; then val_loss is that one. Throws BadInput.
+TrainingState stored_state(const std::filesystem::path& folder);
 
 // The SHA-256 of a checkpoint's model.safetensors, or of its adapter_model.safetensors, in hexadecimal, as `sha256sum`
 // prints it.

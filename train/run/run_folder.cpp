@@ -61,7 +61,7 @@ std::vector<Evaluated> readable(const fs::path& folder, const std::vector<std::s
     for (const fs::path& checkpoint : find_checkpoints(folder)) {
         if (std::count(damaged.begin(), damaged.end(), checkpoint.filename().string()) > 0) continue;
         try {
-            found.push_back({checkpoint, stored_val_loss(checkpoint)});
+            found.push_back({checkpoint, stored_state(checkpoint).val_loss});
         } catch (const Error&) {
         }
     }

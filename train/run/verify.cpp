@@ -44,7 +44,7 @@ CheckedCheckpoint verify_checkpoint(const fs::path& folder) {
     CheckedCheckpoint found{folder};
     try {
         const std::string what = (folder / "training_state.safetensors: config").string();
-        const TrainOptions options = parse_toml(stored_config(folder), what).options;
+        const TrainOptions options = parse_toml(stored_state(folder).config, what).options;
         const models::LoadedModel loaded = load(folder, options);
         nn::FlatParameters<float> parameters(*loaded.model);
         const auto optimizer = make_optimizer(options, parameters);

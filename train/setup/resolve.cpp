@@ -26,7 +26,7 @@ TrainOptions own_options(const Resume& resume) {
     } else {
         for (const fs::path& candidate : resume.candidates) {
             try {
-                own = parse_toml(stored_config(candidate), candidate.string()).options;
+                own = parse_toml(stored_state(candidate).config, candidate.string()).options;
                 break;
             } catch (const BadInput&) {  // reported when the checkpoint is tried
             }
