@@ -22,13 +22,6 @@ double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer
     return static_cast<double>(predicted.size()) / static_cast<double>(bytes) / std::numbers::ln2;
 }
 
-template <class Work>
-double timed(const Work& work) {  // seconds
-    const double start = seconds_now();
-    work();
-    return seconds_now() - start;
-}
-
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
@@ -109,15 +102,10 @@ std::size_t TrainingLoop::eval_tokens() const {
 }
 
 double TrainingLoop::seconds_left() const {
-    const double per_step = state_.train_s / static_cast<double>(state_.step);
-    double steps = static_cast<double>(options_.max_iters - state_.step);
-    if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) / per_step);
-    const Estimate sizes = estimate_sizes(options_, model_.config, 0);
-    Costs costs = estimated_costs(options_, sizes, static_cast<double>(text_.val.size()), per_step);
-    if (measured_.evaluation > 0) costs.evaluation = measured_.evaluation;
-    if (measured_.checkpoint > 0) costs.checkpoint = measured_.checkpoint;
-    if (measured_.sample > 0) costs.sample = measured_.sample;
-    return seconds_of(options_, steps, costs);
+    const auto done = static_cast<double>(state_.step);
+    double steps = static_cast<double>(options_.max_iters) - done;
+    if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) * done / state_.train_s);
+    return steps * state_.elapsed_s / done;
 }
 
 double TrainingLoop::run_step() {
@@ -145,11 +133,9 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
     const auto save = [&] {
         saved_step_ = state_.step;
         state_.spikes = step_->spikes;
-        measured_.checkpoint = timed([&] {
-            step_->save_optimizer([&](Optimizer<float>& whole) {
-                whole_optimizer_ = &whole;
-                tell(&Callback::checkpoint_wanted);
-            });
+        step_->save_optimizer([&](Optimizer<float>& whole) {
+            whole_optimizer_ = &whole;
+            tell(&Callback::checkpoint_wanted);
         });
     };
     // With several processes, one may be asked to stop before the others: each step tells all of them.
@@ -196,8 +182,7 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         tell(&Callback::step_done);
         if (metrics_.val_loss) tell(&Callback::evaluated);
         if (checkpoint_due_) save();
-        if (!last && due(options_.sample_every) && !interrupted())
-            measured_.sample = timed([&] { tell(&Callback::sample_wanted); });
+        if (!last && due(options_.sample_every) && !interrupted()) tell(&Callback::sample_wanted);
         if (!last) check_plan(callbacks);
     }
     if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
@@ -220,9 +205,7 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     const Averaged weights(step_->average);
     how.max_tokens = eval_tokens() == text_.val.size() ? 0 : eval_tokens();
     how.counted = &metrics_.val_tokens;
-    double loss = 0;
-    measured_.evaluation =
-        timed([&] { loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how); });
+    const double loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how);
     if (!std::isfinite(loss)) return;
     metrics_.val_loss = state_.val_loss = loss;
     if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);

@@ -12,7 +12,6 @@
 #include "data/packing.h"
 #include "data/sampler.h"
 #include "train/callback.h"
-#include "train/recipes/speed.h"
 #include "train/run/checkpoint.h"
 #include "train/run/metrics.h"
 #include "train/step/schedule.h"
@@ -55,7 +54,7 @@ class TrainingLoop {
                            // checkpoint
     bool checkpoint_due() const { return checkpoint_due_; }  // after the last step
     const std::string& anomaly() const { return anomaly_; }  // the cause of the last refused step
-    double seconds_left() const;                             // estimate, with evaluations, samples and checkpoints
+    double seconds_left() const;  // at the speed so far, evaluations, samples and checkpoints included
 
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
@@ -87,7 +86,6 @@ class TrainingLoop {
     Optimizer<float>* whole_optimizer_ = nullptr;
     TrainingState state_;
     Metrics metrics_;
-    Costs measured_;  // the last of each; 0 before the first
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false, checkpoint_due_ = false;

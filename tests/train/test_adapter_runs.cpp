@@ -5,7 +5,6 @@
 #include "models/files/adapter_folder.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
-#include "train/adapters.h"
 #include "train/recipes/estimate.h"
 
 using namespace inkling;

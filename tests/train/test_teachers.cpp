@@ -159,6 +159,5 @@ TEST_CASE("teachers: a run that has read them no longer needs their folders", "[
     Run run(school.options({a}, 0.7));
     run.step();
     fs::remove_all(a);
-    run.step();
-    CHECK(run.loop.seconds_left() > 0);
+    CHECK_NOTHROW(run.step());
 }

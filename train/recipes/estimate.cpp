@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "data/sampler.h"
@@ -13,7 +14,6 @@
 #include "engine/process/memory.h"
 #include "models/families/family.h"
 #include "models/transformer.h"
-#include "train/adapters.h"
 #include "train/evaluate.h"
 #include "train/step/step.h"
 #include "train/step/teachers.h"
@@ -29,14 +29,6 @@ struct Measured {
     double evaluation = 0;  // bytes
     double copies = 0;      // bytes of the matrices that are saved transposed
 };
-
-// AdamW keeps two numbers per parameter, SGD one, Muon one for elements of matrices and two for others.
-double optimizer_bytes(const TrainOptions& options, const models::Architecture& config) {
-    const double all = trained_count(options, config);
-    if (options.optimizer == OptimizerKind::sgd) return 4 * all;
-    if (options.optimizer == OptimizerKind::adamw) return 8 * all;
-    return 8 * all - 4 * (options.lora_rank > 0 ? all : static_cast<double>(models::matrix_count(config)));
-}
 
 // Of the teachers' weights, and of the logits and probabilities that a run with teachers holds at once.
 double teacher_bytes(const TrainOptions& options, const models::Architecture& config) {
@@ -56,6 +48,17 @@ double step_flops(const TrainOptions& options, const models::ParameterFilter& ad
     if (options.lora_rank == 0) return all;
     const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, adapted));
     return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
+}
+
+// The parts of an architecture that --lora-targets names, also in one with fewer layers; none without --lora-rank.
+models::ParameterFilter adapted_parts(const TrainOptions& options, const models::Architecture& config) {
+    std::set<models::ParameterName> parts;
+    if (options.lora_rank > 0) {
+        const models::ParameterFilter targets = models::adapter_targets(config, options.lora_targets);
+        for (const models::ParameterSpec& p : models::parameters(config))
+            if (targets(p)) parts.insert(p.name);
+    }
+    return [parts](const models::ParameterSpec& p) { return models::may_be_adapted(p) && parts.contains(p.name); };
 }
 
 // Limits the context to the rows that are trained on, which may be shorter than the model's context.
@@ -80,7 +83,10 @@ Measured measure(const TrainOptions& options, const models::ParameterFilter& ada
     const auto sampler =
         data::make_sampler(data::SamplerKind::random, tokens, options.batch_size, config.block_size, options.seed);
     const auto model = std::make_unique<models::Transformer<float>>(config);
-    if (options.lora_rank > 0) adapt(options, adapted, *model);
+    if (options.lora_rank > 0) {
+        model->freeze({options.base_precision});
+        model->adapt(options.adapter_options(), adapted, Generator{options.seed});
+    }
     TrainingStep step(options, *model, *sampler);
     Measured m;
     double last = held();
@@ -127,7 +133,7 @@ bool is_small(double tokens, const models::Architecture& config) {
            training_flops(config, tokens) < kFlops;
 }
 
-// A smaller model of the same kind: heads of the same width, at most 512 wide, a context of at most 512.
+// A smaller model of the same kind: heads of the same width, at most 512 wide, a context of at most 512, few layers.
 models::Architecture smaller(const models::Architecture& config) {
     models::Architecture small = config;
     const std::size_t head = std::min<std::size_t>(config.head_size(), 512);
@@ -136,6 +142,7 @@ models::Architecture smaller(const models::Architecture& config) {
     };
     small.n_head = std::clamp<std::size_t>(512 / head, 1, config.n_head);
     small.n_kv_head = 0;
+    small.n_layer = std::min<std::size_t>(config.n_layer, 4);
     small.n_embd = config.head_dim ? scaled(config.n_embd, small.n_head, config.n_head) : head * small.n_head;
     if (config.head_dim) small.head_dim = head;
     if (config.n_inner) small.n_inner = scaled(config.n_inner, small.n_embd, config.n_embd);
@@ -146,32 +153,12 @@ models::Architecture smaller(const models::Architecture& config) {
 
 }  // namespace
 
-double training_flops(const models::Architecture& config, double tokens) {
-    const double C = static_cast<double>(config.query_width()), T = static_cast<double>(config.block_size);
-    return 6 * static_cast<double>(models::multiplied_count(config)) * tokens +
-           6 * static_cast<double>(config.n_layer) * C * T * tokens;
-}
-
 double flops_per_step(const TrainOptions& options, const models::Architecture& config) {
     const auto tokens = static_cast<double>(options.tokens_per_step());
     double flops = step_flops(options, adapted_parts(options, config), of_rows(options, config), tokens);
     for (const models::Architecture& teacher : teacher_architectures(options))
         flops += training_flops(of_rows(options, teacher), tokens) / 3;  // forward alone
     return flops;
-}
-
-Estimate estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
-                        std::size_t processes) {
-    Estimate result;
-    const double all = trained_count(options, config);
-    const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
-    result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
-    const double N = static_cast<double>(processes);
-    const double sums = 4 * all * std::log2(static_cast<double>(options.shards) / N);  // pairwise_sum.h
-    const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
-    result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
-    result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
-    return result;
 }
 
 Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
@@ -193,29 +180,23 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     tried.batch_size = options.rows_per_shard();
     release_cached_buffers();
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
-    Measured m;
-    if (is_small(tokens, rows)) {
-        m = measure(tried, adapted, rows, eval_tokens);
-    } else {
-        models::Architecture small = smaller(rows);
-        tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
-        // With adapters the first layer differs from the others: its input needs no gradient, so it is not recomputed.
-        small.n_layer = options.lora_rank > 0 ? 2 : 1;
-        const auto fewer = static_cast<double>(small.n_layer);
-        const Measured few = measure(tried, adapted, small, eval_tokens);
-        release_cached_buffers();
-        ++small.n_layer;
-        m = measure(tried, adapted, small, eval_tokens);
-        // bytes per layer, and for embeddings and head; both grow with the tokens and with the width
-        const double layer = std::max(0.0, m.step - few.step), rest = std::max(0.0, few.step - fewer * layer);
-        const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
-        const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
-        const double matrices = options.lora_rank > 0 ? result.trained / trained_count(options, small)
-                                                      : static_cast<double>(models::matrix_count(config)) /
-                                                            static_cast<double>(models::matrix_count(small));
+    const bool whole = is_small(tokens, rows);
+    const models::Architecture small = whole ? rows : smaller(rows);
+    if (!whole) tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
+    Measured m = measure(tried, adapted, small, eval_tokens);
+    if (!whole) {
+        const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
+        const std::size_t tried_tokens = tried.batch_size * small.block_size;
+        const double more = tokens / static_cast<double>(tried_tokens), width = ratio(config.n_embd, small.n_embd);
+        const double matrices = options.lora_rank > 0
+                                    ? result.trained / trained_count(options, small)
+                                    : ratio(models::matrix_count(config), models::matrix_count(small));
+        // A further layer takes as much as each of these; a recomputed one keeps only its input.
+        const double layer = options.checkpoint_activations ? 4.0 * static_cast<double>(tried_tokens * small.n_embd)
+                                                            : ratio(m.step, small.n_layer);
         const double logits =
             4 * tokens * static_cast<double>(columns_at_a_time(static_cast<std::size_t>(tokens), config.vocab_size, 4));
-        m.step = more * width * (rest + layer * static_cast<double>(config.n_layer)) + 3 * logits;
+        m.step = more * width * (m.step + layer * static_cast<double>(config.n_layer - small.n_layer)) + 3 * logits;
         m.update *= matrices;
         m.copies *= matrices;
         m.evaluation *= width;

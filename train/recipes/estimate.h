@@ -10,6 +10,11 @@
 
 namespace inkling::train {
 
+// The number of trained elements: of the adapters, or of the model.
+double trained_count(const TrainOptions& options, const models::Architecture& architecture);
+// Bytes of the model's weights if they are frozen; 0 if they are trained.
+double frozen_bytes(const TrainOptions& options, const models::Architecture& architecture);
+
 // Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 per token
 // for each weight of a product, plus causal attention, half of T x T.
 double training_flops(const models::Architecture& architecture, double tokens);

@@ -59,34 +59,27 @@ double seconds_per_step(const TrainOptions& options, models::Transformer<float>&
     return processes.of_first(best);
 }
 
-Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step) {
+PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& sizes, double text_tokens,
+                               double seconds_per_step) {
     constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // cost of a token, relative to training on it
     constexpr double kSaved = 300e6;                      // bytes per second
     constexpr double kSample = 200;                       // tokens
-    const auto batch = static_cast<double>(options.batch_size * options.block_size);
-    const double trained = seconds_per_step / (batch * static_cast<double>(options.gradient_accumulation_steps));
-    const double evaluated =
-        options.eval_iters ? std::min(val_tokens, batch * static_cast<double>(options.eval_iters)) : val_tokens;
-    return {seconds_per_step, kEvaluated * evaluated * trained, sizes.checkpoint_bytes / kSaved,
-            kWritten * kSample * trained};
-}
-
-double seconds_of(const TrainOptions& options, double steps, const Costs& costs) {
-    // the last step always has one of each
-    const auto times = [&](std::size_t every) { return every ? std::ceil(steps / static_cast<double>(every)) : 1; };
-    const double evaluations = times(options.eval_every), prompts = static_cast<double>(options.sample_prompt.size());
-    return steps * costs.step + evaluations * costs.evaluation +
-           std::max(evaluations, times(options.save_every)) * costs.checkpoint +
-           times(options.sample_every) * std::max(1.0, prompts) * costs.sample;
-}
-
-PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& sizes, double text_tokens,
-                               double seconds_per_step) {
     auto steps = static_cast<double>(options.max_iters);
     if (options.max_time > 0) steps = std::min(steps, std::ceil(options.max_time / seconds_per_step));
-    const Costs costs = estimated_costs(options, sizes, options.val_fraction * text_tokens, seconds_per_step);
-    const double start = options.eval_on_start ? costs.evaluation + costs.checkpoint : 0;
-    return {steps * seconds_per_step, start + seconds_of(options, steps, costs)};
+    const double trained = seconds_per_step / static_cast<double>(options.tokens_per_step());  // per token
+    const double val_tokens = options.val_fraction * text_tokens;
+    const auto some = static_cast<double>(options.eval_iters * options.batch_size * options.block_size);
+    const double evaluation = kEvaluated * trained * (some > 0 ? std::min(val_tokens, some) : val_tokens);
+    const double checkpoint = sizes.checkpoint_bytes / kSaved, sample = kWritten * kSample * trained;
+    // the last step always has one of each
+    const auto times = [&](std::size_t every) { return every ? std::ceil(steps / static_cast<double>(every)) : 1; };
+    const double evaluations = times(options.eval_every), at_start = options.eval_on_start ? 1 : 0;
+    const double samples =
+        times(options.sample_every) * std::max(1.0, static_cast<double>(options.sample_prompt.size()));
+    const double training = steps * seconds_per_step;
+    return {training, training + (at_start + evaluations) * evaluation +
+                          (at_start + std::max(evaluations, times(options.save_every))) * checkpoint +
+                          samples * sample};
 }
 
 }  // namespace inkling::train

@@ -21,15 +21,8 @@ double product_gflops(Precision precision);
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 
-// Seconds of a step, an evaluation, a checkpoint, a sample.
-struct Costs {
-    double step = 0, evaluation = 0, checkpoint = 0, sample = 0;
-};
-// Estimates them before a run has measured them; generating a token takes as long as reading the weights.
-Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step);
-// The time of these steps with evaluations, samples and checkpoints, one per evaluation, because each may be the best.
-double seconds_of(const TrainOptions& options, double steps, const Costs& costs);
-// The time of a whole run on a text of this many tokens, which --max-time may end: of its training steps, and in total.
+// Estimates the time of a run on a text of this many tokens, which --max-time may end: of its training steps; and with
+// evaluations, samples and checkpoints, one per evaluation, because each may be the best.
 struct PlannedSeconds {
     double training, all;
 };
