@@ -16,10 +16,13 @@ namespace inkling::testing {
 
 inline constexpr double kNotEvaluated = std::numeric_limits<double>::infinity();
 
-// Writes the file that makes a folder a checkpoint.
-inline void write_state(const std::filesystem::path& folder, double val_loss) {
+// Writes the file that makes a folder a checkpoint; an older version kept only the best loss until then.
+inline void write_state(const std::filesystem::path& folder, double val_loss, bool older = false) {
     formats::SafetensorsWriter state;
-    state.set_metadata("val_loss", fmt::format("{}", val_loss));
+    state.set_metadata("format", "1");
+    for (const char* key : {"step", "train_s", "elapsed_s", "data_fingerprint", "config"}) state.set_metadata(key, "0");
+    state.set_metadata("best_val_loss", fmt::format("{}", val_loss));
+    if (!older) state.set_metadata("val_loss", fmt::format("{}", val_loss));
     state.write(folder / "training_state.safetensors");
 }
 
