@@ -119,6 +119,23 @@ void add_losses(std::vector<Twins>& all) {
                        [=](const In& x) { return cross_entropy(x[0], targets, o); },
                        [=](const In& x) { return plain::cross_entropy(x[0], targets, o); }});
     }
+    for (const std::size_t rows : {1, 7, 33}) {
+        for (const std::size_t vocabulary : {1, 2, 17, 130}) {
+            IdArray classes = some_ids({rows}, vocabulary);
+            if (rows > 2) classes.data()[1] = kIgnore;
+            for (const std::size_t block : {1, 5, 16, 64, 1000}) {
+                const double cap = block % 2 ? 1.5 : 0;
+                all.push_back(
+                    {fmt::format("linear_cross_entropy, {} classes by {}", vocabulary, block),
+                     {{rows, 12}, {vocabulary, 12}},
+                     [=](const In& x) { return linear_cross_entropy(x[0], x[1], classes, kIgnore, block, cap); },
+                     [=](const In& x) {
+                         const D z = plain::linear(x[0], x[1]);
+                         return plain::cross_entropy(cap > 0 ? softcap(z, cap) : z, classes, {});
+                     }});
+            }
+        }
+    }
 }
 
 // The value, the gradients under a random dy, and those of a sum of squares of these gradients.
