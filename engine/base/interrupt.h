@@ -9,6 +9,8 @@
 #include <functional>
 #include <utility>
 
+#include "engine/base/scoped_value.h"
+
 namespace inkling {
 
 struct Interrupted : std::exception {
@@ -17,12 +19,7 @@ struct Interrupted : std::exception {
 
 class Interruptible {
   public:
-    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)), outer_(innermost()) {
-        innermost() = this;
-    }
-    ~Interruptible() { innermost() = outer_; }
-    Interruptible(const Interruptible&) = delete;
-    Interruptible& operator=(const Interruptible&) = delete;
+    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)) {}
 
     static void check() {
         for (const Interruptible* scope = innermost(); scope; scope = scope->outer_)
@@ -36,7 +33,8 @@ class Interruptible {
     }
 
     std::function<bool()> asked_;
-    const Interruptible* outer_;
+    const Interruptible* const outer_ = innermost();
+    const ScopedValue<const Interruptible*> scope_{innermost(), this};
 };
 
 }  // namespace inkling

@@ -109,27 +109,14 @@ void add_rotary(OpCases<T>& all) {
 
 template <class T>
 void add_einsum(OpCases<T>& all) {
-    for (const auto& [equation, shapes] :
-         std::initializer_list<std::pair<const char*, const char*>>{{"bij,jkb->bki", "3x4x2 2x5x3"},
-                                                                    {"ij->ji", "2x3"},
-                                                                    {"...ij,...jk->...ik", "2x3x4 4x2"},
-                                                                    {"ijk->j", "2x3x4"},
-                                                                    {"ii", "3x3"},
-                                                                    {"iji->ij", "3x2x3"},
-                                                                    {"iji->j", "3x2x3"},
-                                                                    {"i,j", "3 4"},
-                                                                    {"i,i->", "4 4"},
-                                                                    {"ij,jk", "2x3 3x4"},
-                                                                    {"ij,jk->ik", "3x4 4x2"},
-                                                                    {"ibk,kjb->bji", "3x2x4 4x5x2"},
-                                                                    {"bhqd,bhkd->bhqk", "2x2x3x4 2x2x5x4"},
-                                                                    {"ij,ij->i", "3x4 3x4"},
-                                                                    {"ba,ab", "3x2 2x3"},
-                                                                    {"ab,cb,dc->ad", "2x3 4x3 2x4"},
-                                                                    {"abc,bd,e->da", "2x3x2 3x2 2"},
-                                                                    {"abc,cdb,e->eda", "2x3x4 4x5x3 2"}}) {
-        const auto f = [e = std::string(equation)](const typename OpCase<T>::In& in) { return einsum(e, in); };
-        all.add(std::string("einsum ") + equation, {shapes, Nan::products}, f);
+    for (const std::string row :
+         {"bij,jkb->bki 3x4x2 2x5x3", "ij->ji 2x3", "...ij,...jk->...ik 2x3x4 4x2", "ijk->j 2x3x4", "ii 3x3",
+          "iji->ij 3x2x3", "iji->j 3x2x3", "i,j 3 4", "i,i-> 4 4", "ij,jk 2x3 3x4", "ij,jk->ik 3x4 4x2",
+          "ibk,kjb->bji 3x2x4 4x5x2", "bhqd,bhkd->bhqk 2x2x3x4 2x2x5x4", "ij,ij->i 3x4 3x4", "ba,ab 3x2 2x3",
+          "ab,cb,dc->ad 2x3 4x3 2x4", "abc,bd,e->da 2x3x2 3x2 2", "abc,cdb,e->eda 2x3x4 4x5x3 2"}) {
+        const std::string equation = row.substr(0, row.find(' '));
+        all.add("einsum " + equation, {row.substr(equation.size()), Nan::products},
+                [=](const typename OpCase<T>::In& in) { return einsum(equation, in); });
     }
 }
 
@@ -183,14 +170,9 @@ OpCases<T> product_cases() {
         std::size_t n, vocabulary, block;
         double cap;
     };
-    for (const Head h : {Head{3, 40, 16, 0},
-                         {3, 40, 16, 5},
-                         {5, 7, 0, 0},
-                         {5, 7, 3, 0},
-                         {3, 8, 1, 0},
-                         {1, 2, 8, 0},
-                         {5, 7, 0, 1.5},
-                         {5, 7, 3, 1.5}}) {
+    const Head heads[] = {{3, 40, 16, 0}, {3, 40, 16, 5}, {5, 7, 0, 0},   {5, 7, 3, 0},
+                          {3, 8, 1, 0},   {1, 2, 8, 0},   {5, 7, 0, 1.5}, {5, 7, 3, 1.5}};
+    for (const Head h : heads) {
         IdArray targets = some_ids({h.n}, h.vocabulary);
         if (h.n > 1) targets.data()[1] = kIgnore;
         all.add(fmt::format("linear_cross_entropy {} classes by {}, cap {}", h.vocabulary, h.block, h.cap),
