@@ -109,8 +109,7 @@ std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std:
     weight_.resize(n);
     const Vec<float> top(z[static_cast<std::size_t>(likeliest)]);
     const Vec<float> inverse(static_cast<float>(std::min(1 / options_.temperature, 1e30)));
-    simd_map(
-        n, weight_.data(), [=](auto v) { return portable::exp((v - top) * inverse); }, z.data());
+    simd_map(n, weight_.data(), {z.data()}, [=](auto v) { return portable::exp((v - top) * inverse); });
     weight_[static_cast<std::size_t>(likeliest)] = 1;  // also where infinities leave none
     const std::size_t k = options_.top_k ? std::min(options_.top_k, n) : n;
     if (k < n || options_.top_p < 1) keep_likeliest(z, k, options_.top_p);

@@ -42,9 +42,8 @@ Array<T>::Array(const Shape& shape, T value) : Array(shape) {
     // A page lies near the thread that first writes it. Threads fill the ranges of a large array that they will read.
     constexpr std::size_t kLarge = std::size_t{1} << 18;
     T* const to = this->data();
-    parallel_for(
-        this->size(), kLarge, [=](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, value); },
-        kLine);
+    parallel_for(this->size(), kLarge, kLine,
+                 [=](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, value); });
 }
 template <class T>
 Array<T>::Array(const Array&) = default;

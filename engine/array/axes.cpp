@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/array/rows.h"
+#include "engine/base/both_types.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/lanes.h"
 
@@ -29,12 +30,10 @@ Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
         return sum_of_rows<T>(rows, width, kRows,
                               [=](std::size_t r, T* sums) { add_row(width, sums, from + r * width); });
     Array<T> y({width}, T{0});
-    parallel_for(
-        width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
-        [&](std::size_t begin, std::size_t end) {
-            for (std::size_t r = 0; r < rows; ++r) add_row(end - begin, y.data() + begin, from + r * width + begin);
-        },
-        kLine);
+    const std::size_t columns = std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1));  // worth a thread
+    parallel_for(width, columns, kLine, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = 0; r < rows; ++r) add_row(end - begin, y.data() + begin, from + r * width + begin);
+    });
     return y;
 }
 
@@ -134,12 +133,8 @@ Array<T> sum_to(const Array<T>& g, const Shape& shape) {
     return g.shape() == shape ? g : sum_over<T>(g, broadcast_axes(shape, g.shape())).reshaped(shape);
 }
 
-#define INKLING_INSTANTIATE(T)                                                               \
-    template ConstArray<T> rows_over(const ConstArray<T>&, const std::vector<std::size_t>&); \
-    template Array<T> sum_over(const ConstArray<T>&, const std::vector<std::size_t>&);       \
-    template Array<T> sum_to(const Array<T>&, const Shape&);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(rows_over<T>, sum_over<T>);
+template Array<float> sum_to(const Array<float>&, const Shape&);
+template Array<double> sum_to(const Array<double>&, const Shape&);
 
 }  // namespace inkling

@@ -21,7 +21,7 @@ using MapRow = FunctionRef<void(std::size_t n, T* out, const T* const* in)>;
 template <class T, std::size_t K, class F>
 auto map_row(const F& f) {
     return [f](std::size_t n, T* out, const T* const* in) {
-        [&]<std::size_t... I>(std::index_sequence<I...>) { simd_map(n, out, f, in[I]...); }
+        [&]<std::size_t... I>(std::index_sequence<I...>) { simd_map(n, out, {in[I]...}, f); }
         (std::make_index_sequence<K>{});
     };
 }

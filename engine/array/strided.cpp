@@ -30,14 +30,11 @@ void StridedLoop::run(FunctionRef<void(const Offsets& offsets, std::size_t n, co
     Offsets steps{};
     for (std::size_t k = 0; k < operands; ++k) steps[k] = strides[k].back();
     if (rows == 1) {
-        return parallel_for(
-            width, kGrain,
-            [&](std::size_t begin, std::size_t end) {
-                Offsets offsets{};
-                for (std::size_t k = 0; k < operands; ++k) offsets[k] = static_cast<std::ptrdiff_t>(begin) * steps[k];
-                row(offsets, end - begin, steps);
-            },
-            kLine);
+        return parallel_for(width, kGrain, kLine, [&](std::size_t begin, std::size_t end) {
+            Offsets offsets{};
+            for (std::size_t k = 0; k < operands; ++k) offsets[k] = static_cast<std::ptrdiff_t>(begin) * steps[k];
+            row(offsets, end - begin, steps);
+        });
     }
     parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) row(row_offsets(r), width, steps);

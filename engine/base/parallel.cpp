@@ -41,7 +41,7 @@ class alignas(64) Share {
 
 std::size_t max_threads() { return omp_in_parallel() ? 1 : static_cast<std::size_t>(omp_get_max_threads()); }
 
-void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit) {
+void parallel_for(std::size_t n, std::size_t grain, std::size_t unit, RangeBody body) {
     constexpr std::size_t kPerThread = 32, kPerGrain = 4;  // pieces
     if (n == 0) return;
     const std::size_t grains = n / std::max<std::size_t>(grain, 1), threads = std::min(grains, max_threads());
@@ -82,12 +82,9 @@ void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::siz
 }
 
 void parallel_pieces(std::size_t n, RangeBody body) {
-    parallel_for(
-        n, kGrain,
-        [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
-        },
-        kLine);
+    parallel_for(n, kGrain, kLine, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
+    });
 }
 
 }  // namespace inkling

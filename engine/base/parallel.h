@@ -27,7 +27,8 @@ inline constexpr std::size_t kLine = 32;
 
 // Calls body(begin, end) on disjoint ranges that cover [0, n), starting at multiples of `unit`, several for each
 // thread; each thread gets at least `grain` indices. Rethrows the first exception of a body.
-void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit = 1);
+void parallel_for(std::size_t n, std::size_t grain, std::size_t unit, RangeBody body);
+inline void parallel_for(std::size_t n, std::size_t grain, RangeBody body) { parallel_for(n, grain, 1, body); }
 
 // Calls body(begin, end) on ranges of rows of `width` elements; the grain is in elements.
 void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::size_t grain = kGrain);

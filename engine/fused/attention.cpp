@@ -17,6 +17,7 @@
 #include "engine/array/axes.h"
 #include "engine/array/bfloat16.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/parallel.h"
 #include "engine/base/precision.h"
 #include "engine/base/profile.h"
@@ -186,9 +187,6 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     return run<FloatOperands<T>>(shape, qkv, inputs(q, k, v));
 }
 
-template Tensor<float> attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                 const AttentionOptions&);
-template Tensor<double> attention(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&,
-                                  const AttentionOptions&);
+INKLING_BOTH_TYPES(attention<T>);
 
 }  // namespace inkling

@@ -92,8 +92,7 @@ struct AttentionShape {
     // factor: the scale, if they need no other change.
     T finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
         if (options.alibi.empty() && !mask.defined() && scale > 0) return scale;
-        simd_map(
-            n, scores, [v = Vec<T>(scale)](auto x) { return x * v; }, scores);
+        simd_map(n, scores, {scores}, [v = Vec<T>(scale)](auto x) { return x * v; });
         if (!options.alibi.empty()) {
             const double here = static_cast<double>(i + Lk - Lq);
             for (std::size_t j = 0; j < n; ++j) {

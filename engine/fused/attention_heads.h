@@ -17,8 +17,7 @@ void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, s
           "attention: query {} of batch {} may see no key: every place is masked", i, b);
     std::fill_n(y, shape.dv, T{0});
     shape.for_even_weights(b, h, i, [&](std::size_t j, Vec<T> weight) {
-        simd_map(
-            shape.dv, y, [weight](auto sum, auto value) { return sum + weight * value; }, y, v.at(j));
+        simd_map(shape.dv, y, {y, v.at(j)}, [weight](auto sum, auto value) { return sum + weight * value; });
     });
 }
 
@@ -59,9 +58,9 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                     std::fill_n(all, depth * pack, T{0});
                     continue;
                 }
-                const T sum = simd_map_sum(
-                    width, row, [f = Vec<T>(factor), t = Vec<T>(top)](auto x) { return portable::exp((x - t) * f); },
-                    row);
+                const T sum = simd_map_sum(width, row, row, [f = Vec<T>(factor), t = Vec<T>(top)](auto x) {
+                    return portable::exp((x - t) * f);
+                });
                 const T shrink = j0 > first ? portable::exp((m[r] - top) * factor) : T{0};
                 l[r] = l[r] * shrink + sum;
                 m[r] = top;
@@ -70,12 +69,10 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                 if (shape.options.dropout > 0) {
                     T factors[kKeys];
                     shape.drop_factors(b, h, i0 + r, j0 + skip, width, factors);
-                    simd_map(
-                        width, row, [](auto x, auto f) { return x * f; }, row, factors);
+                    simd_map(width, row, {row, factors}, [](auto x, auto f) { return x * f; });
                 }
                 if (j0 > first && shrink != T{1}) {
-                    simd_map(
-                        dv, y.at(i0 + r), [f = Vec<T>(shrink)](auto x) { return x * f; }, y.at(i0 + r));
+                    simd_map(dv, y.at(i0 + r), {y.at(i0 + r)}, [f = Vec<T>(shrink)](auto x) { return x * f; });
                 }
             }
             const auto p = Operands::natural(HeadMatrix<const T>{s, lds}, rows, depth * pack, p_natural);
@@ -94,8 +91,7 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                 }
                 l[r] = std::numeric_limits<T>::quiet_NaN();
             }
-            simd_map(
-                dv, y.at(i0 + r), [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; }, y.at(i0 + r));
+            simd_map(dv, y.at(i0 + r), {y.at(i0 + r)}, [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; });
             lse[i0 + r] = m[r] + portable::log(l[r]) / factor;
         }
     }
@@ -201,9 +197,8 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     for (std::size_t i = 0; i < Lq; ++i) {
         if (lse[i] != std::numeric_limits<T>::infinity()) continue;
         shape.for_even_weights(b, h, i, [&](std::size_t j, Vec<T> weight) {
-            simd_map(
-                dv, dvalue.at(j), [weight](auto sum, auto of_y) { return sum + weight * of_y; }, dvalue.at(j),
-                dy.at(i));
+            simd_map(dv, dvalue.at(j), {dvalue.at(j), dy.at(i)},
+                     [weight](auto sum, auto of_y) { return sum + weight * of_y; });
         });
     }
 }

@@ -45,8 +45,7 @@ struct FloatOperands {
     static HeadMatrix<const T> stacked(const HeadMatrix<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static HeadMatrix<const T> right(const HeadMatrix<const T>& x, std::size_t n, std::size_t width, T* out) {
         for (std::size_t i = 0; i < n; ++i) {
-            simd_map(
-                width, out + i * width, [](auto v) { return v; }, x.at(i));  // rows are short for memcpy
+            simd_map(width, out + i * width, {x.at(i)}, [](auto v) { return v; });  // rows are short for memcpy
         }
         return {out, static_cast<std::ptrdiff_t>(width)};
     }

@@ -9,6 +9,7 @@
 
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/reduce/softmax.h"
@@ -54,8 +55,8 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
         if (ignored(i)) return;
         const T* const row = z.data() + i * width;
         top[i] = simd_max(width, row);
-        log_sum[i] = portable::log(simd_sum(
-            width, [m = Vec<T>(top[i])](auto sum, auto v) { return sum + portable::exp(v - m); }, row));
+        log_sum[i] = portable::log(
+            simd_sum(width, {row}, [m = Vec<T>(top[i])](auto sum, auto v) { return sum + portable::exp(v - m); }));
     });
     const bool each = options.reduction == Reduction::none;
     Array<T> y(each ? targets.shape() : Shape{}, T{0});
@@ -87,8 +88,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
             }
             const T g = dy.data()[each ? i : 0] * static_cast<T>(weight);
             const Vec<T> m(pm[i]), l(pl[i]), wide(g);
-            simd_map(
-                width, row, [=](auto v) { return wide * portable::exp((v - m) - l); }, pz + i * width);
+            simd_map(width, row, {pz + i * width}, [=](auto v) { return wide * portable::exp((v - m) - l); });
             row[target(i)] -= g;
         });
         grads.add(0, std::move(dz));
@@ -119,12 +119,10 @@ Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, c
     return plain::nll_loss(log_probabilities, targets, options);
 }
 
-#define INKLING_INSTANTIATE(T)                                                                        \
-    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);   \
-    template Tensor<T> cross_entropy(const Tensor<T>&, const Tensor<T>&, const CrossEntropyOptions&); \
-    template Tensor<T> nll_loss(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(nll_loss<T>);
+template Tensor<float> cross_entropy(const Tensor<float>&, const IdArray&, const CrossEntropyOptions&);
+template Tensor<double> cross_entropy(const Tensor<double>&, const IdArray&, const CrossEntropyOptions&);
+template Tensor<float> cross_entropy(const Tensor<float>&, const Tensor<float>&, const CrossEntropyOptions&);
+template Tensor<double> cross_entropy(const Tensor<double>&, const Tensor<double>&, const CrossEntropyOptions&);
 
 }  // namespace inkling

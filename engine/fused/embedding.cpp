@@ -50,15 +50,13 @@ Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
                              [&](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, T{0}); });
             }
             // Each thread owns columns, so that no two threads write to one number and every sum has one order.
-            parallel_for(
-                width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(n, 1)),
-                [&](std::size_t begin, std::size_t end) {
-                    for (std::size_t i = 0; i < n; ++i) {
-                        T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
-                        add_row(end - begin, row + begin, dy.data() + i * width + begin);
-                    }
-                },
-                kLine);
+            const std::size_t columns = std::max<std::size_t>(16, kGrain / std::max<std::size_t>(n, 1));
+            parallel_for(width, columns, kLine, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = 0; i < n; ++i) {
+                    T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
+                    add_row(end - begin, row + begin, dy.data() + i * width + begin);
+                }
+            });
         });
     };
     return record("embedding", std::move(y), inputs(weight.tensor()), std::move(gradient), std::move(fast));

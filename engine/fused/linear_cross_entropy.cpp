@@ -11,6 +11,7 @@
 
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/fused/linear.h"
 #include "engine/kernels/activation_row.h"
 #include "engine/kernels/lanes.h"
@@ -35,8 +36,7 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
     if (top > -std::numeric_limits<T>::infinity()) {
         const Vec<T> m(top);
         row.sum = row.sum * portable::exp(row.top - top) +
-                  simd_sum(
-                      n, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, z);
+                  simd_sum(n, {z}, [m](auto sum, auto v) { return sum + portable::exp(v - m); });
         row.top = top;
     } else if (has_nan(n, z)) {
         row.sum = std::numeric_limits<T>::quiet_NaN();
@@ -47,8 +47,7 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
 
 template <class T>
 void cap_row(std::size_t n, T* z, T cap, T inverse) {
-    simd_map(
-        n, z, [=](auto v) { return activation_row::softcap(v, cap, inverse); }, z);
+    simd_map(n, z, {z}, [=](auto v) { return activation_row::softcap(v, cap, inverse); });
 }
 
 template <class T>
@@ -143,11 +142,9 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
             cap_row(n, row, c, inverse);
             if (hit) target_gradient *= 1 - row[at] * inverse * (row[at] * inverse);
             const Vec<T> r(inverse), one(T{1});
-            simd_map(
-                n, row, [=](auto u) { return wide * portable::exp(u - l) * (one - u * r * (u * r)); }, row);
+            simd_map(n, row, {row}, [=](auto u) { return wide * portable::exp(u - l) * (one - u * r * (u * r)); });
         } else {
-            simd_map(
-                n, row, [=](auto u) { return wide * portable::exp(u - l); }, row);
+            simd_map(n, row, {row}, [=](auto u) { return wide * portable::exp(u - l); });
         }
         if (hit) row[at] -= target_gradient;
     };
@@ -173,9 +170,6 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
                   std::move(gradient), std::move(fast));
 }
 
-template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Weight<float>&, const IdArray&, std::int32_t,
-                                            std::size_t, double);
-template Tensor<double> linear_cross_entropy(const Tensor<double>&, const Weight<double>&, const IdArray&, std::int32_t,
-                                             std::size_t, double);
+INKLING_BOTH_TYPES(linear_cross_entropy<T>);
 
 }  // namespace inkling

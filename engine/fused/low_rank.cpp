@@ -5,6 +5,7 @@
 #include "engine/fused/low_rank.h"
 
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/elementwise/operators.h"
@@ -21,8 +22,7 @@ Array<T> scaled_product(const Operand<T>& a, const Operand<T>& b, std::size_t ro
     product(a, b, h);
     const Vec<T> factor(s);
     parallel_for(h.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-        simd_map(
-            end - begin, h.data() + begin, [=](auto v) { return v * factor; }, h.data() + begin);
+        simd_map(end - begin, h.data() + begin, {h.data() + begin}, [=](auto v) { return v * factor; });
     });
     return h;
 }
@@ -36,14 +36,14 @@ void sum_tile(const T* u, std::size_t n, std::size_t wide, const T* h, std::size
         for (auto& s : row) s = Vec<T>(T{0});
     for (std::size_t i = 0; i < rows; ++i, u += n, h += r) {
         Vec<T> x[V];
-        for (std::size_t v = 0; v < V; ++v) x[v] = V > 1 ? Vec<T>::load_unaligned(u + v * W) : load_part<T>(u, wide);
+        for (std::size_t v = 0; v < V; ++v) x[v] = V > 1 ? Vec<T>::load_unaligned(u + v * W) : load_part(u, wide);
         for (std::size_t k = 0; k < K; ++k) {
             const Vec<T> factor(h[k]);
             for (std::size_t v = 0; v < V; ++v) sum[k][v] = multiply_add(x[v], factor, sum[k][v]);
         }
     }
     for (std::size_t k = 0; k < K; ++k)
-        for (std::size_t v = 0; v < V; ++v) store_part<T>(c + k * n + v * W, sum[k][v], V > 1 ? W : wide);
+        for (std::size_t v = 0; v < V; ++v) store_part(c + k * n + v * W, sum[k][v], V > 1 ? W : wide);
 }
 
 // H^T U (r, n) for h (rows, r) and u (rows, n).
@@ -142,9 +142,6 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     return record("add_low_rank", std::move(z), std::move(nodes), std::move(gradient), std::move(fast));
 }
 
-template Tensor<float> add_low_rank(Tensor<float>, const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                    double);
-template Tensor<double> add_low_rank(Tensor<double>, const Tensor<double>&, const Tensor<double>&,
-                                     const Tensor<double>&, double);
+INKLING_BOTH_TYPES(add_low_rank<T>);
 
 }  // namespace inkling

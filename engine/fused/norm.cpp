@@ -6,6 +6,7 @@
 
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/add_row.h"
 #include "engine/kernels/norm_row.h"
@@ -45,24 +46,21 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
     const std::size_t n = norm.width;
     const Vec<T> vmu(mu), vr(r);
     if (dgain) {
-        simd_map(
-            n, dgain, [=](auto acc, auto d, auto v) { return multiply_add(d * (v - vmu), vr, acc); }, dgain, dy, x);
+        simd_map(n, dgain, {dgain, dy, x},
+                 [=](auto acc, auto d, auto v) { return multiply_add(d * (v - vmu), vr, acc); });
         if (dbias) add_row(n, dbias, dy);
     }
     if (!dx) return;
-    simd_map(
-        n, g, [](auto d, auto w) { return d * w; }, dy, gain);
+    simd_map(n, g, {dy, gain}, [](auto d, auto w) { return d * w; });
     const T inverse = T{1} / static_cast<T>(n);
     const Vec<T> mean_g(norm.centered ? simd_sum(n, g) * inverse : T{0});
-    const Vec<T> mean_gx(simd_sum(
-                             n, [=](auto sum, auto d, auto v) { return multiply_add(d, (v - vmu) * vr, sum); }, g, x) *
-                         inverse);
+    const Vec<T> mean_gx(
+        simd_sum(n, {g, x}, [=](auto sum, auto d, auto v) { return multiply_add(d, (v - vmu) * vr, sum); }) * inverse);
     const auto gradient = [=](auto d, auto v) { return vr * (d - mean_g - (v - vmu) * vr * mean_gx); };
     if (accumulate) {
-        simd_map(
-            n, dx, [=](auto old, auto d, auto v) { return old + gradient(d, v); }, dx, g, x);
+        simd_map(n, dx, {dx, g, x}, [=](auto old, auto d, auto v) { return old + gradient(d, v); });
     } else {
-        simd_map(n, dx, gradient, g, x);
+        simd_map(n, dx, {g, x}, gradient);
     }
 }
 
@@ -152,9 +150,6 @@ Tensor<T> rms_norm(const Tensor<T>& x, const Tensor<T>& gain, double eps) {
     return normalize("rms_norm", x, gain, Tensor<T>(), eps, false);
 }
 
-template Tensor<float> layer_norm(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&, double);
-template Tensor<double> layer_norm(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&, double);
-template Tensor<float> rms_norm(const Tensor<float>&, const Tensor<float>&, double);
-template Tensor<double> rms_norm(const Tensor<double>&, const Tensor<double>&, double);
+INKLING_BOTH_TYPES(layer_norm<T>, rms_norm<T>);
 
 }  // namespace inkling

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/parallel.h"
 #include "engine/base/portable_math.h"
 #include "engine/kernels/rotate_row.h"
@@ -109,11 +110,6 @@ Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& o) {
     return rotate(x, rotary_table<T>(rotary_rates(x.dim(-1), o.base), start, rows, o.clockwise), o.positions, o.pairs);
 }
 
-#define INKLING_INSTANTIATE(T)                                         \
-    template Tensor<T> rotary(const Tensor<T>&, const RotaryOptions&); \
-    template Tensor<T> rotate(const Tensor<T>&, const ConstArray<T>&, const IdArray&, RotaryPairs);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(rotary<T>, rotate<T>);
 
 }  // namespace inkling

@@ -1,5 +1,5 @@
 // Activation functions and the soft cap of a vector. The ops (ops/activation.cpp) and a token step share them.
-//   simd_map(n, y, [](auto v) { return activation_row::gelu(v); }, x);
+//   simd_map(n, y, {x}, [](auto v) { return activation_row::gelu(v); });
 #pragma once
 
 #include <numbers>

@@ -1,6 +1,6 @@
 // Sums and maxima of rows, with the same bits on every CPU: they use the same number of lanes for any vector width, and
 // combine the lanes in one order.
-//   float s = simd_sum(n, [](auto sum, auto v) { return sum + portable::exp(v); }, x);   // the sum of e^x[i]
+//   float s = simd_sum(n, {x}, [](auto sum, auto v) { return sum + portable::exp(v); });   // the sum of e^x[i]
 //   float p = simd_dot(n, x, y), top = simd_max(n, x);
 #pragma once
 
@@ -28,7 +28,7 @@ struct Lanes {
         constexpr std::size_t W = Vec<T>::size;
         for (std::size_t k = 0, i = 0; i < n; ++k, i += W) {
             const std::size_t part = std::min(W, n - i);
-            v[k] = replace_part<T>(v[k], f(v[k], load_part<T>(x + i, part)...), part);
+            v[k] = replace_part(v[k], Vec<T>(f(v[k], load_part(x + i, part)...)), part);
         }
     }
     void add(const Lanes& other) {
@@ -86,40 +86,42 @@ inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<in
     }
 }
 
-// Running sums over the row, in two alternating Lanes. add(sum, x...) returns the next sum.
-template <class F, class T, class... In>
-inline Lanes<T> simd_partial_sums(std::size_t n, const F& add, const T* first, const In*... in) {
-    constexpr std::size_t L = Lanes<T>::size;
-    Lanes<T> even(T{0}), odd(T{0});
-    std::size_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        even.update(add, first + i, (in + i)...);
-        odd.update(add, first + i + L, (in + i + L)...);
-    }
-    for (; i + L <= n; i += L) even.update(add, first + i, (in + i)...);
-    if (i < n) odd.update_first(n - i, add, first + i, (in + i)...);
-    even.add(odd);
-    return even;
+// Running sums over the row, in two alternating Lanes. add(sum, in[0][i], in[1][i], ...) returns the next sum.
+template <class T, std::size_t K, class F>
+inline Lanes<T> simd_partial_sums(std::size_t n, const T* const (&in)[K], const F& add) {
+    const auto sums = [&](auto... from) {
+        constexpr std::size_t L = Lanes<T>::size;
+        Lanes<T> even(T{0}), odd(T{0});
+        std::size_t i = 0;
+        for (; i + 2 * L <= n; i += 2 * L) {
+            even.update(add, (from + i)...);
+            odd.update(add, (from + i + L)...);
+        }
+        for (; i + L <= n; i += L) even.update(add, (from + i)...);
+        if (i < n) odd.update_first(n - i, add, (from + i)...);
+        even.add(odd);
+        return even;
+    };
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return sums(in[I]...); }
+    (std::make_index_sequence<K>{});
 }
 
-template <class F, class T, class... In>
-inline T simd_sum(std::size_t n, const F& add, const T* first, const In*... in) {
-    return sum_lanes<T>(simd_partial_sums(n, add, first, in...));
+template <class T, std::size_t K, class F>
+inline T simd_sum(std::size_t n, const T* const (&in)[K], const F& add) {
+    return sum_lanes<T>(simd_partial_sums(n, in, add));
 }
 template <class T>
 inline T simd_sum(std::size_t n, const T* x) {
-    return simd_sum(
-        n, [](auto sum, auto v) { return sum + v; }, x);
+    return simd_sum(n, {x}, [](auto sum, auto v) { return sum + v; });
 }
 template <class T>
 inline T simd_dot(std::size_t n, const T* x, const T* y) {
-    return simd_sum(
-        n, [](auto sum, auto v, auto w) { return multiply_add(v, w, sum); }, x, y);
+    return simd_sum(n, {x, y}, [](auto sum, auto v, auto w) { return multiply_add(v, w, sum); });
 }
 
 // out[i] = f(in[i]), and their sum.
-template <class F, class T>
-inline T simd_map_sum(std::size_t n, T* out, const F& f, const T* in) {
+template <class T, class F>
+inline T simd_map_sum(std::size_t n, T* out, const T* in, const F& f) {
     constexpr std::size_t L = Lanes<T>::size, W = Vec<T>::size;
     Lanes<T> sum(T{0});
     std::size_t i = 0;
@@ -131,9 +133,9 @@ inline T simd_map_sum(std::size_t n, T* out, const F& f, const T* in) {
         }
     for (std::size_t k = 0; i < n; ++k, i += W) {
         const std::size_t part = std::min(W, n - i);
-        const Vec<T> y = f(load_part<T>(in + i, part));
-        store_part<T>(out + i, y, part);
-        sum.v[k] = replace_part<T>(sum.v[k], sum.v[k] + y, part);
+        const Vec<T> y = f(load_part(in + i, part));
+        store_part(out + i, y, part);
+        sum.v[k] = replace_part(sum.v[k], Vec<T>(sum.v[k] + y), part);
     }
     return sum_lanes<T>(sum);
 }

@@ -43,9 +43,8 @@ template <class T>
 RowMoments<T> row_moments(std::size_t n, const T* x, bool centered, T eps) {
     const T inverse = T{1} / static_cast<T>(n);
     const T mean = centered ? simd_sum(n, x) * inverse : T{0};
-    const T variance = simd_sum(
-                           n, [mu = Vec<T>(mean)](auto sum, auto v) { return multiply_add(v - mu, v - mu, sum); }, x) *
-                       inverse;
+    const T variance =
+        simd_sum(n, {x}, [mu = Vec<T>(mean)](auto sum, auto v) { return multiply_add(v - mu, v - mu, sum); }) * inverse;
     if (squares_fit(variance + eps)) [[likely]]
         return {mean, T{1} / std::sqrt(variance + eps)};
     const WideMoments<T> wide(n, x, centered);
@@ -58,14 +57,11 @@ template <class T>
 void normalize_row(std::size_t n, const T* x, const RowMoments<T>& moments, const T* gain, const T* bias, T* y) {
     const Vec<T> mean(moments.mean), scale(moments.scale);
     if (bias) {
-        simd_map(
-            n, y, [=](auto v, auto g, auto b) { return (v - mean) * scale * g + b; }, x, gain, bias);
+        simd_map(n, y, {x, gain, bias}, [=](auto v, auto g, auto b) { return (v - mean) * scale * g + b; });
     } else if (gain) {
-        simd_map(
-            n, y, [=](auto v, auto g) { return (v - mean) * scale * g; }, x, gain);
+        simd_map(n, y, {x, gain}, [=](auto v, auto g) { return (v - mean) * scale * g; });
     } else {
-        simd_map(
-            n, y, [=](auto v) { return (v - mean) * scale; }, x);
+        simd_map(n, y, {x}, [=](auto v) { return (v - mean) * scale; });
     }
 }
 

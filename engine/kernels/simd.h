@@ -1,6 +1,6 @@
 // Vector loops through xsimd: one generic lambda serves whole vectors, and the ragged end of a row is padded to a
 // vector, so an element's bits do not depend on its place in a row.
-//   simd_map(n, y, [](auto v) { return portable::exp(v); }, x);   // y[i] = e^x[i]
+//   simd_map(n, y, {x}, [](auto v) { return portable::exp(v); });   // y[i] = e^x[i]
 // Compilers do not fuse products and sums by themselves (-ffp-contract=off); multiply_add() does. lanes.h has sums.
 #pragma once
 
@@ -35,89 +35,71 @@ namespace inkling {
 template <class T>
 using Vec = xsimd::batch<T>;
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+// The first n lanes, for the ragged ends of rows: load_part sets the others to 0, store_part stores only these, and
+// replace_part takes them from `first` and the others from v. AVX-512 and AVX2 have masks for this; elsewhere, and for
+// integers, the lanes go through memory.
 template <class T>
-inline __m256i first_lanes(std::size_t n) {  // all bits of the first n lanes
-    if constexpr (sizeof(T) == 4) {
-        return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    } else {
-        return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(n)), _mm256_setr_epi64x(0, 1, 2, 3));
-    }
-}
-#endif
-
-// The first n lanes, for the ragged ends of rows: loads them with `padding` in the others, stores only them, or takes
-// them from `first` and the others from v. AVX-512 and AVX2 have masks for this; elsewhere the lanes go through memory.
-template <class T>
-inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
-#ifdef __AVX512F__
-    if constexpr (std::is_same_v<T, float>) {
-        return _mm512_mask_loadu_ps(_mm512_set1_ps(padding), static_cast<__mmask16>((1u << n) - 1), p);
-    } else if constexpr (std::is_same_v<T, double>) {
-        return _mm512_mask_loadu_pd(_mm512_set1_pd(padding), static_cast<__mmask8>((1u << n) - 1), p);
-    }
-#elif defined(__AVX2__)
-    if constexpr (std::is_same_v<T, float>) {
-        const __m256i mask = first_lanes<T>(n);
-        return _mm256_blendv_ps(_mm256_set1_ps(padding), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
-    } else if constexpr (std::is_same_v<T, double>) {
-        const __m256i mask = first_lanes<T>(n);
-        return _mm256_blendv_pd(_mm256_set1_pd(padding), _mm256_maskload_pd(p, mask), _mm256_castsi256_pd(mask));
-    }
-#endif
-    alignas(64) T lanes[Vec<T>::size];
-    std::fill(std::copy_n(p, n, lanes), lanes + Vec<T>::size, padding);
+inline Vec<T> load_part(const T* p, std::size_t n) {
+    alignas(64) T lanes[Vec<T>::size] = {};
+    std::copy_n(p, n, lanes);
     return Vec<T>::load_aligned(lanes);
 }
-
 template <class T>
 inline void store_part(T* p, const Vec<T>& v, std::size_t n) {
-#ifdef __AVX512F__
-    if constexpr (std::is_same_v<T, float>) {
-        return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
-    } else if constexpr (std::is_same_v<T, double>) {
-        return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), v);
-    }
-#elif defined(__AVX2__)
-    if constexpr (std::is_same_v<T, float>) {
-        return _mm256_maskstore_ps(p, first_lanes<T>(n), v);
-    } else if constexpr (std::is_same_v<T, double>) {
-        return _mm256_maskstore_pd(p, first_lanes<T>(n), v);
-    }
-#endif
     alignas(64) T lanes[Vec<T>::size];
     v.store_aligned(lanes);
     std::copy_n(lanes, n, p);
 }
-
 template <class T>
 inline Vec<T> replace_part(const Vec<T>& v, const Vec<T>& first, std::size_t n) {
-#ifdef __AVX512F__
-    if constexpr (std::is_same_v<T, float>) {
-        return _mm512_mask_mov_ps(v, static_cast<__mmask16>((1u << n) - 1), first);
-    } else if constexpr (std::is_same_v<T, double>) {
-        return _mm512_mask_mov_pd(v, static_cast<__mmask8>((1u << n) - 1), first);
-    }
-#elif defined(__AVX2__)
-    if constexpr (std::is_same_v<T, float>) {
-        return _mm256_blendv_ps(v, first, _mm256_castsi256_ps(first_lanes<T>(n)));
-    } else if constexpr (std::is_same_v<T, double>) {
-        return _mm256_blendv_pd(v, first, _mm256_castsi256_pd(first_lanes<T>(n)));
-    }
-#endif
     alignas(64) T lanes[Vec<T>::size];
     v.store_aligned(lanes);
-    store_part<T>(lanes, first, n);
+    store_part(lanes, first, n);
     return Vec<T>::load_aligned(lanes);
 }
+#ifdef __AVX512F__
+inline __mmask16 lanes16(std::size_t n) { return static_cast<__mmask16>((1u << n) - 1); }
+inline __mmask8 lanes8(std::size_t n) { return static_cast<__mmask8>((1u << n) - 1); }
+inline Vec<float> load_part(const float* p, std::size_t n) { return _mm512_maskz_loadu_ps(lanes16(n), p); }
+inline Vec<double> load_part(const double* p, std::size_t n) { return _mm512_maskz_loadu_pd(lanes8(n), p); }
+inline void store_part(float* p, Vec<float> v, std::size_t n) { _mm512_mask_storeu_ps(p, lanes16(n), v); }
+inline void store_part(double* p, Vec<double> v, std::size_t n) { _mm512_mask_storeu_pd(p, lanes8(n), v); }
+inline Vec<float> replace_part(Vec<float> v, Vec<float> first, std::size_t n) {
+    return _mm512_mask_mov_ps(v, lanes16(n), first);
+}
+inline Vec<double> replace_part(Vec<double> v, Vec<double> first, std::size_t n) {
+    return _mm512_mask_mov_pd(v, lanes8(n), first);
+}
+#elif defined(__AVX2__)
+inline __m256i lanes8(std::size_t n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+inline __m256i lanes4(std::size_t n) {
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(n)), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+inline Vec<float> load_part(const float* p, std::size_t n) { return _mm256_maskload_ps(p, lanes8(n)); }
+inline Vec<double> load_part(const double* p, std::size_t n) { return _mm256_maskload_pd(p, lanes4(n)); }
+inline void store_part(float* p, Vec<float> v, std::size_t n) { _mm256_maskstore_ps(p, lanes8(n), v); }
+inline void store_part(double* p, Vec<double> v, std::size_t n) { _mm256_maskstore_pd(p, lanes4(n), v); }
+inline Vec<float> replace_part(Vec<float> v, Vec<float> first, std::size_t n) {
+    return _mm256_blendv_ps(v, first, _mm256_castsi256_ps(lanes8(n)));
+}
+inline Vec<double> replace_part(Vec<double> v, Vec<double> first, std::size_t n) {
+    return _mm256_blendv_pd(v, first, _mm256_castsi256_pd(lanes4(n)));
+}
+#endif
 
-// out[i] = f(in[i]...); out may be one of the inputs.
-template <class T, class F, class... In>
-inline void simd_map(std::size_t n, T* out, const F& f, const In*... in) {
-    constexpr std::size_t W = Vec<T>::size;
-    std::size_t i = 0;
-    for (; i + W <= n; i += W) Vec<T>(f(Vec<T>::load_unaligned(in + i)...)).store_unaligned(out + i);
-    if (i < n) store_part<T>(out + i, f(load_part<T>(in + i, n - i)...), n - i);
+// out[i] = f(in[0][i], in[1][i], ...); out may be one of the inputs.
+template <class T, std::size_t K, class F>
+inline void simd_map(std::size_t n, T* out, const T* const (&in)[K], const F& f) {
+    const auto map = [&](auto... from) {
+        constexpr std::size_t W = Vec<T>::size;
+        std::size_t i = 0;
+        for (; i + W <= n; i += W) Vec<T>(f(Vec<T>::load_unaligned(from + i)...)).store_unaligned(out + i);
+        if (i < n) store_part(out + i, Vec<T>(f(load_part(from + i, n - i)...)), n - i);
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { map(in[I]...); }
+    (std::make_index_sequence<K>{});
 }
 
 // The compiler's own vector, for shuffles with a compile-time order, which xsimd 8 lacks.
@@ -159,31 +141,21 @@ auto lanewise(const F& f) {
 }
 
 // a b + c, rounded once: xsimd 8's own fma rounds twice on AVX-512 and ARM.
+#ifdef __AVX512F__
+inline Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) { return _mm512_fmadd_ps(a, b, c); }
+inline Vec<double> multiply_add(Vec<double> a, Vec<double> b, Vec<double> c) { return _mm512_fmadd_pd(a, b, c); }
+#elif defined(__FMA__)
+inline Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) { return _mm256_fmadd_ps(a, b, c); }
+inline Vec<double> multiply_add(Vec<double> a, Vec<double> b, Vec<double> c) { return _mm256_fmadd_pd(a, b, c); }
+#elif defined(__aarch64__)
+inline Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) { return vfmaq_f32(c, a, b); }
+inline Vec<double> multiply_add(Vec<double> a, Vec<double> b, Vec<double> c) { return vfmaq_f64(c, a, b); }
+#else
 template <class T>
 inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
-    constexpr bool single = std::is_same_v<T, float>;
-#ifdef __AVX512F__
-    if constexpr (single) {
-        return _mm512_fmadd_ps(a, b, c);
-    } else {
-        return _mm512_fmadd_pd(a, b, c);
-    }
-#elif defined(__FMA__)
-    if constexpr (single) {
-        return _mm256_fmadd_ps(a, b, c);
-    } else {
-        return _mm256_fmadd_pd(a, b, c);
-    }
-#elif defined(__aarch64__)
-    if constexpr (single) {
-        return vfmaq_f32(c, a, b);
-    } else {
-        return vfmaq_f64(c, a, b);
-    }
-#else
     return lanewise<T>([](T u, T v, T w) { return std::fma(u, v, w); })(a, b, c);
-#endif
 }
+#endif
 
 // The larger of x and a bound, which must not be NaN: NaN where x is NaN, and x where both are zeros. x86's instruction
 // returns the second of two operands that do not compare.
@@ -252,9 +224,9 @@ inline void simd_update(std::size_t n, const F& f, T*... x) {
     for (; i + W <= n; i += W) whole(Vec<T>::load_unaligned(x + i)...);
     const auto part = [&](Vec<T>... v) {
         f(v...);
-        (store_part<T>(x + i, v, n - i), ...);
+        (store_part(x + i, v, n - i), ...);
     };
-    if (i < n) part(load_part<T>(x + i, n - i)...);
+    if (i < n) part(load_part(x + i, n - i)...);
 }
 
 template <class T>
@@ -264,7 +236,7 @@ inline bool has_nan(std::size_t n, const T* in) {
     std::size_t i = 0;
     const auto look = [&](const Vec<T>& v) { found = found | xsimd::isnan(v); };
     for (; i + W <= n; i += W) look(Vec<T>::load_unaligned(in + i));
-    if (i < n) look(load_part<T>(in + i, n - i));
+    if (i < n) look(load_part(in + i, n - i));
     return xsimd::any(found);
 }
 

@@ -60,7 +60,7 @@ inline Vec<float> all_lanes(std::uint16_t float16) {
     return Vec<float>(f16_to_f32(float16));
 }
 
-inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
+inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part(p, n); }
 inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
     alignas(64) float lanes[W] = {};
     for (std::size_t i = 0; i < n; ++i) lanes[i] = widen(p[i]);
@@ -96,8 +96,7 @@ inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::s
     for (std::size_t k = 0; i < n; i += W, ++k) {
         const std::size_t part = std::min(W, n - i);
         const Vec<float> v = part == W ? load_wide(w + i) : load_wide_part(w + i, part);
-        for (std::size_t b = 0; b < N; ++b)
-            sum[b][k] = multiply_add(v, load_part<float>(x + b * n + i, part), sum[b][k]);
+        for (std::size_t b = 0; b < N; ++b) sum[b][k] = multiply_add(v, load_part(x + b * n + i, part), sum[b][k]);
     }
     for (std::size_t b = 0; b < N; ++b) {
         Lanes<float> lanes(0.0f);

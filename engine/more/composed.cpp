@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/base/both_types.h"
 #include "engine/fused/split.h"
 #include "engine/more/elementary.h"
 #include "engine/ops/elementwise/binary.h"
@@ -219,24 +220,11 @@ Tensor<T> cumprod(const Tensor<T>& x, std::ptrdiff_t axis) {
     return accumulated("cumprod", x, axis, [](const Tensor<T>& a, const Tensor<T>& b) { return mul(a, b); });
 }
 
-#define INKLING_INSTANTIATE(T)                                                                     \
-    template Tensor<T> pad(const Tensor<T>&, const std::vector<std::ptrdiff_t>&, double);          \
-    template Tensor<T> pad(const Tensor<T>&, const std::vector<std::ptrdiff_t>&, Padding);         \
-    template Tensor<T> flip(const Tensor<T>&, const Axes&);                                        \
-    template Tensor<T> roll(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                     \
-    template Tensor<T> tile(const Tensor<T>&, const Shape&);                                       \
-    template Tensor<T> one_hot(const IdArray&, std::size_t);                                       \
-    template Tensor<T> diagonal(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t); \
-    template Tensor<T> norm(const Tensor<T>&, double, const Axes&, bool);                          \
-    template Tensor<T> normalize(const Tensor<T>&, double, std::ptrdiff_t, double);                \
-    template IdArray argmin(const Tensor<T>&, const Axes&, bool);                                  \
-    template IdArray argsort(const Tensor<T>&, std::ptrdiff_t, bool);                              \
-    template Ordered<T> cummax(const Tensor<T>&, std::ptrdiff_t);                                  \
-    template Ordered<T> cummin(const Tensor<T>&, std::ptrdiff_t);                                  \
-    template Tensor<T> logcumsumexp(const Tensor<T>&, std::ptrdiff_t);                             \
-    template Tensor<T> cumprod(const Tensor<T>&, std::ptrdiff_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(flip<T>, roll<T>, tile<T>, one_hot<T>, diagonal<T>, norm<T>, inkling::normalize<T>, argmin<T>,
+                   argsort<T>, cummax<T>, cummin<T>, logcumsumexp<T>, cumprod<T>);
+template Tensor<float> pad(const Tensor<float>&, const std::vector<std::ptrdiff_t>&, double);
+template Tensor<double> pad(const Tensor<double>&, const std::vector<std::ptrdiff_t>&, double);
+template Tensor<float> pad(const Tensor<float>&, const std::vector<std::ptrdiff_t>&, Padding);
+template Tensor<double> pad(const Tensor<double>&, const std::vector<std::ptrdiff_t>&, Padding);
 
 }  // namespace inkling

@@ -1,5 +1,7 @@
 #include "engine/more/derivatives.h"
 
+#include "engine/base/both_types.h"
+
 #include <algorithm>
 
 namespace inkling {
@@ -65,13 +67,6 @@ Tensor<T> hvp(TensorFunction<std::type_identity_t<T>> f, const Tensor<T>& x, con
     return g.requires_grad() ? gradients(g, {leaf}, {.dy = v})[0] : Tensor<T>::zeros(x.shape());
 }
 
-#define INKLING_INSTANTIATE(T)                                                     \
-    template Tensor<T> jacobian(TensorFunction<T>, const Tensor<T>&);              \
-    template Tensor<T> hessian(TensorFunction<T>, const Tensor<T>&);               \
-    template Tensor<T> jvp(TensorFunction<T>, const Tensor<T>&, const Tensor<T>&); \
-    template Tensor<T> hvp(TensorFunction<T>, const Tensor<T>&, const Tensor<T>&);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(jacobian<T>, hessian<T>, jvp<T>, hvp<T>);
 
 }  // namespace inkling

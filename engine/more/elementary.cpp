@@ -15,6 +15,7 @@
 // digits are lost, and the bits are the same on every CPU. For double, they are <cmath>'s.
 #include "engine/more/elementary.h"
 
+#include "engine/base/both_types.h"
 #include "engine/ops/elementwise/unary_op.h"
 
 namespace inkling {
@@ -202,21 +203,7 @@ Tensor<T> mish(const Tensor<T>& x) {
     });
 }
 
-#define INKLING_INSTANTIATE(T)                     \
-    template Tensor<T> exp2(const Tensor<T>&);     \
-    template Tensor<T> log2(const Tensor<T>&);     \
-    template Tensor<T> log10(const Tensor<T>&);    \
-    template Tensor<T> rsqrt(const Tensor<T>&);    \
-    template Tensor<T> tan(const Tensor<T>&);      \
-    template Tensor<T> sinh(const Tensor<T>&);     \
-    template Tensor<T> cosh(const Tensor<T>&);     \
-    template Tensor<T> asinh(const Tensor<T>&);    \
-    template Tensor<T> acosh(const Tensor<T>&);    \
-    template Tensor<T> atanh(const Tensor<T>&);    \
-    template Tensor<T> softsign(const Tensor<T>&); \
-    template Tensor<T> mish(const Tensor<T>&);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(exp2<T>, log2<T>, log10<T>, rsqrt<T>, tan<T>, sinh<T>, cosh<T>, asinh<T>, acosh<T>, atanh<T>,
+                   softsign<T>, mish<T>);
 
 }  // namespace inkling

@@ -5,6 +5,7 @@
 
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/elementwise/formula.h"
 
@@ -51,11 +52,6 @@ Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor
     return reduced(y, reduction);
 }
 
-#define INKLING_INSTANTIATE(T)                                                  \
-    template Tensor<T> mse_loss(const Tensor<T>&, const Tensor<T>&, Reduction); \
-    template Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>&, const Tensor<T>&, Reduction);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(mse_loss<T>, binary_cross_entropy_with_logits<T>);
 
 }  // namespace inkling

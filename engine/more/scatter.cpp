@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/base/both_types.h"
 #include "engine/ops/elementwise/binary.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/reduce/reduce.h"
@@ -107,10 +108,6 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
     return reshape(index_select(concatenate(results, 0), 0, places), x.shape());
 }
 
-#define INKLING_INSTANTIATE(T) \
-    template Tensor<T> scatter(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&, Scatter, bool);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(scatter<T>);
 
 }  // namespace inkling

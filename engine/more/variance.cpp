@@ -7,6 +7,7 @@
 #include "engine/array/axes.h"
 #include "engine/array/map.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/elementwise/mask.h"
@@ -68,11 +69,6 @@ Tensor<T> std(const Tensor<T>& x, const Axes& axes, bool keep_axes, double corre
     return spread("std", true, x, axes, keep_axes, correction);
 }
 
-#define INKLING_INSTANTIATE(T)                                           \
-    template Tensor<T> var(const Tensor<T>&, const Axes&, bool, double); \
-    template Tensor<T> std(const Tensor<T>&, const Axes&, bool, double);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(var<T>, inkling::std<T>);
 
 }  // namespace inkling

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "engine/base/both_types.h"
 #include "engine/more/composed.h"
 #include "engine/ops/elementwise/binary.h"
 #include "engine/ops/elementwise/mask.h"
@@ -201,16 +202,6 @@ Tensor<T> interpolate(const Tensor<T>& x, const AxisSizes& sizes, Interpolation 
     return y;
 }
 
-#define INKLING_INSTANTIATE(T)                                                                                     \
-    template Tensor<T> unfold(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t);            \
-    template Tensor<T> conv1d(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, const ConvOptions&);           \
-    template Tensor<T> conv2d(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, const ConvOptions&);           \
-    template Tensor<T> conv_transpose2d(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, const ConvOptions&); \
-    template Tensor<T> max_pool2d(const Tensor<T>&, const AxisSizes&, const PoolOptions&);                         \
-    template Tensor<T> avg_pool2d(const Tensor<T>&, const AxisSizes&, const PoolOptions&);                         \
-    template Tensor<T> interpolate(const Tensor<T>&, const AxisSizes&, Interpolation, bool);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(unfold<T>, conv1d<T>, conv2d<T>, conv_transpose2d<T>, max_pool2d<T>, avg_pool2d<T>, interpolate<T>);
 
 }  // namespace inkling

@@ -52,8 +52,7 @@ void add_block(const float* weights, const float* values, std::size_t begin, std
         } else if (left >= W) {
             columns(std::integral_constant<std::size_t, 1>{}, whole);
         } else {
-            columns(std::integral_constant<std::size_t, 1>{},
-                    [left](const float* p) { return load_part<float>(p, left); });
+            columns(std::integral_constant<std::size_t, 1>{}, [left](const float* p) { return load_part(p, left); });
         }
     }
 }
@@ -72,7 +71,7 @@ void attention_scores(const HeadShape& head, const float* q, const float* keys, 
         for (std::size_t g = 0; g < head.queries; ++g) {
             Native<float> rows[W];
             for (std::size_t r = 0; r < W; ++r) {
-                rows[r] = fold_vectors(simd_partial_sums(d, product, q + g * d, keys + (j + r) * d), add);
+                rows[r] = fold_vectors(simd_partial_sums(d, {q + g * d, keys + (j + r) * d}, product), add);
             }
             const auto sums = sums_of_lanes<float>(rows, std::make_integer_sequence<int, static_cast<int>(W)>{});
             (Vec<float>(scale) * from_native<float>(sums)).store_unaligned(scores + g * head.stride + j);
@@ -90,9 +89,8 @@ void attention_values(const HeadShape& head, const float* scores, std::size_t n,
     std::fill_n(sums, 2 * G * width, 0.0f);
     for (std::size_t g = 0; g < G; ++g) {
         const float* const s = scores + g * head.stride;
-        simd_map(
-            n, weights + g * head.stride, [top = Vec<float>(simd_max(n, s))](auto v) { return portable::exp(v - top); },
-            s);
+        simd_map(n, weights + g * head.stride, {s},
+                 [top = Vec<float>(simd_max(n, s))](auto v) { return portable::exp(v - top); });
     }
     for (std::size_t j = 0; j < n; j += kBlockRows)
         for (std::size_t g = 0; g < G; ++g) {
@@ -103,9 +101,8 @@ void attention_values(const HeadShape& head, const float* scores, std::size_t n,
     for (std::size_t g = 0; g < G; ++g) {
         const Vec<float> inverse(1.0f / simd_sum(n, weights + g * head.stride));
         const float* const sum = sums + 2 * g * width + begin;
-        simd_map(
-            end - begin, y + g * head.size + begin, [=](auto even, auto odd) { return (even + odd) * inverse; }, sum,
-            sum + width);
+        simd_map(end - begin, y + g * head.size + begin, {sum, sum + width},
+                 [=](auto even, auto odd) { return (even + odd) * inverse; });
     }
 }
 

@@ -203,7 +203,7 @@ class Rows {
     template <class F, class... Others>
     Value map(const Value& x, const F& f, const Others&... others) const {
         return each_part(x, [&](std::size_t n, float* row, std::size_t b) {
-            simd_map(n, row, f, row, others.data + b * others.stride + (row - x.data - b * x.stride)...);
+            simd_map(n, row, {row, others.data + b * others.stride + (row - x.data - b * x.stride)...}, f);
         });
     }
     template <class Units, class Body>

@@ -64,23 +64,16 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
                      upscale = vec(1 / std::sqrt(1 - portable::pow(options_.beta2, t)));
         parallel_pieces(length, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
-            simd_map(
-                n, pm + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_b1, mean); },
-                pm + at, g + at);
-            simd_map(
-                n, pv + at,
-                [=](auto square, auto grad) {
-                    const auto scaled = grad * scale;
-                    return multiply_add(one_less_b2 * scaled, scaled, square * b2);
-                },
-                pv + at, g + at);
-            simd_map(
-                n, p + at,
-                [=](auto value, auto mean, auto square) {
-                    const auto step = rate * mean / multiply_add(xsimd::sqrt(square), upscale, eps);
-                    return decayed(value, keep, step, cautious);
-                },
-                p + at, pm + at, pv + at);
+            simd_map(n, pm + at, {pm + at, g + at},
+                     [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_b1, mean); });
+            simd_map(n, pv + at, {pv + at, g + at}, [=](auto square, auto grad) {
+                const auto scaled = grad * scale;
+                return multiply_add(one_less_b2 * scaled, scaled, square * b2);
+            });
+            simd_map(n, p + at, {p + at, pm + at, pv + at}, [=](auto value, auto mean, auto square) {
+                const auto step = rate * mean / multiply_add(xsimd::sqrt(square), upscale, eps);
+                return decayed(value, keep, step, cautious);
+            });
         });
     });
 }

@@ -44,8 +44,7 @@ void equalize_rows(Array<T>& matrices) {
         for (std::size_t r = begin; r < end; ++r) {
             const Vec<T> scale(static_cast<T>(common[r / R] / (lengths[r] + 1e-7)));
             T* const row = matrices.data() + r * C;
-            simd_map(
-                C, row, [=](auto v) { return v * scale; }, row);
+            simd_map(C, row, {row}, [=](auto v) { return v * scale; });
         }
     });
 }
@@ -140,14 +139,11 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
                                      [&](std::size_t i) { return parameters_.is_reached(i); });
         Array<T> u = all ? Array<T>(group.shape) : Array<T>(group.shape, T{0});
         over(group, [&](std::size_t from, std::size_t at, std::size_t n) {
-            simd_map(
-                n, m + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_mu, mean); },
-                m + at, g + from);
+            simd_map(n, m + at, {m + at, g + from},
+                     [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_mu, mean); });
             if (options_.nesterov) {
-                simd_map(
-                    n, u.data() + at,
-                    [=](auto mean, auto grad) { return multiply_add(mu, mean, one_less_mu * (grad * scale)); }, m + at,
-                    g + from);
+                simd_map(n, u.data() + at, {m + at, g + from},
+                         [=](auto mean, auto grad) { return multiply_add(mu, mean, one_less_mu * (grad * scale)); });
             } else {
                 std::copy_n(m + at, n, u.data() + at);
             }
@@ -161,7 +157,7 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
         over(group, [&](std::size_t to, std::size_t at, std::size_t n) {
             T* const p = values.data() + to;
             const auto update = [=](auto value, auto step) { return decayed(value, keep, rate * step, cautious); };
-            simd_map(n, p, update, p, direction.data() + at);
+            simd_map(n, p, {p, direction.data() + at}, update);
         });
     }
 }

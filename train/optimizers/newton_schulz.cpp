@@ -41,8 +41,7 @@ Array<T> normalized(const Array<T>& u, std::size_t size, double room) {
                 squares += static_cast<double>(simd_dot(std::min<std::size_t>(4096, size - at), from + at, from + at));
             }
             const Vec<T> scale(static_cast<T>(1 / (room * std::sqrt(squares) + 1e-7)));
-            simd_map(
-                size, x.data() + i * size, [=](auto v) { return v * scale; }, from);
+            simd_map(size, x.data() + i * size, {from}, [=](auto v) { return v * scale; });
         }
     });
     return x;
@@ -55,8 +54,8 @@ void to_polynomial(Array<T>& square, const Array<T>& gram, const Polynomial& of)
     const Vec<T> b(static_cast<T>(of.b)), c(static_cast<T>(of.c));
     parallel_rows(gram.size() / M, M, [&](std::size_t begin, std::size_t end) {
         T* const rows = square.data() + begin * M;
-        simd_map((end - begin) * M, rows, [=](auto aa, auto one) { return b * one + c * aa; }, rows,
-                 gram.data() + begin * M);
+        simd_map((end - begin) * M, rows, {rows, gram.data() + begin * M},
+                 [=](auto aa, auto one) { return b * one + c * aa; });
         for (std::size_t row = begin; row < end; ++row) square.data()[row * M + row % M] += static_cast<T>(of.a);
     });
 }

@@ -37,20 +37,14 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
         const T* const g = all_g + begin;
         parallel_pieces(length, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
-            simd_map(
-                n, b + at,
-                [=](auto before, auto grad, auto value) { return mu * before + (grad * scale + decay * value); },
-                b + at, g + at, p + at);
+            simd_map(n, b + at, {b + at, g + at, p + at},
+                     [=](auto before, auto grad, auto value) { return mu * before + (grad * scale + decay * value); });
             if (options_.nesterov) {
-                simd_map(
-                    n, p + at,
-                    [=](auto value, auto grad, auto now) {
-                        return value - rate * ((grad * scale + decay * value) + mu * now);
-                    },
-                    p + at, g + at, b + at);
+                simd_map(n, p + at, {p + at, g + at, b + at}, [=](auto value, auto grad, auto now) {
+                    return value - rate * ((grad * scale + decay * value) + mu * now);
+                });
             } else {
-                simd_map(
-                    n, p + at, [=](auto value, auto now) { return value - rate * now; }, p + at, b + at);
+                simd_map(n, p + at, {p + at, b + at}, [=](auto value, auto now) { return value - rate * now; });
             }
         });
     });

@@ -19,14 +19,10 @@ void WeightAverage::update(std::uint64_t updates) {
     const auto t = static_cast<double>(updates);
     const Vec<float> rest(static_cast<float>(1 - std::min(decay_, (1 + t) / (10 + t))));
     const float* const p = parameters_.values().data();
-    parallel_for(
-        kept.size(), kGrain,
-        [&](std::size_t at, std::size_t end) {
-            simd_map(
-                end - at, kept.data() + at, [=](auto mean, auto now) { return mean + (now - mean) * rest; },
-                kept.data() + at, p + at);
-        },
-        kLine);
+    parallel_for(kept.size(), kGrain, kLine, [&](std::size_t at, std::size_t end) {
+        simd_map(end - at, kept.data() + at, {kept.data() + at, p + at},
+                 [=](auto mean, auto now) { return mean + (now - mean) * rest; });
+    });
 }
 
 void WeightAverage::swap() {

@@ -8,6 +8,7 @@
 
 #include "engine/autograd/op_gradients.h"
 #include "engine/autograd/tensor.h"
+#include "engine/base/both_types.h"
 
 namespace inkling {
 namespace {
@@ -117,16 +118,7 @@ void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradien
 
 }  // namespace detect
 
-#define INKLING_INSTANTIATE(T)                                                                       \
-    template std::string first_not_finite(const ConstArray<T>&);                                     \
-    template double largest_magnitude(const ConstArray<T>&);                                         \
-    template void detect::note_input(const Tensor<T>&, std::vector<detect::Input>&);                 \
-    template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*,             \
-                                      const std::vector<detect::Input>&);                            \
-    template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, const Gradients<T>&, \
-                                          FunctionRef<void()>);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(first_not_finite<T>, largest_magnitude<T>, detect::note_input<T>, detect::check_value<T>,
+                   detect::check_gradients<T>);
 
 }  // namespace inkling

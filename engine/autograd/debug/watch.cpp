@@ -1,5 +1,6 @@
 #include "engine/autograd/debug/watch.h"
 
+#include "engine/base/both_types.h"
 #include "engine/base/scoped_value.h"
 
 namespace inkling {
@@ -87,14 +88,8 @@ void WatchedLeaves<T>::done(const Node<T>& node) {
     }
 }
 
-#define INKLING_INSTANTIATE(T)                   \
-    template void hand_out(Node<T>&, Array<T>&); \
-    template void hand_out_leaf(Node<T>&);       \
-    template bool has_hooks(Node<T>&);           \
-    template void refuse_in_hooks(Node<T>&);     \
-    template class WatchedLeaves<T>;
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(hand_out<T>, hand_out_leaf<T>, has_hooks<T>, refuse_in_hooks<T>);
+template class WatchedLeaves<float>;
+template class WatchedLeaves<double>;
 
 }  // namespace inkling

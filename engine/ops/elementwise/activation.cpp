@@ -12,6 +12,7 @@
 //   softcap   y = c tanh(x / c)                            dx = dy (1 - (y / c)^2)
 #include "engine/ops/elementwise/activation.h"
 
+#include "engine/base/both_types.h"
 #include "engine/kernels/activation_row.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/unary_op.h"
@@ -138,20 +139,7 @@ Tensor<T> softcap(Tensor<T> x, double cap) {
         });
 }
 
-#define INKLING_INSTANTIATE(T)                               \
-    template Tensor<T> tanh(const Tensor<T>&);               \
-    template Tensor<T> sigmoid(const Tensor<T>&);            \
-    template Tensor<T> relu(Tensor<T>);                      \
-    template Tensor<T> silu(Tensor<T>);                      \
-    template Tensor<T> gelu(Tensor<T>);                      \
-    template Tensor<T> gelu_erf(Tensor<T>);                  \
-    template Tensor<T> squared_relu(Tensor<T>);              \
-    template Tensor<T> softplus(const Tensor<T>&);           \
-    template Tensor<T> leaky_relu(const Tensor<T>&, double); \
-    template Tensor<T> elu(const Tensor<T>&, double);        \
-    template Tensor<T> softcap(Tensor<T>, double);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(tanh<T>, sigmoid<T>, relu<T>, silu<T>, gelu<T>, gelu_erf<T>, squared_relu<T>, softplus<T>,
+                   leaky_relu<T>, elu<T>, softcap<T>);
 
 }  // namespace inkling

@@ -5,6 +5,7 @@
 #include "engine/array/axes.h"
 #include "engine/array/strided.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/ops/reduce/reduce.h"
 
 namespace inkling {
@@ -98,13 +99,8 @@ MaskArray causal_mask(std::size_t rows, std::size_t columns) {
     return mask;
 }
 
-#define INKLING_INSTANTIATE(T)                                                      \
-    template Tensor<T> where(const MaskArray&, const Tensor<T>&, const Tensor<T>&); \
-    template Tensor<T> masked_fill(const Tensor<T>&, const MaskArray&, double);     \
-    template Tensor<T> tril(const Tensor<T>&, std::ptrdiff_t);                      \
-    template Tensor<T> triu(const Tensor<T>&, std::ptrdiff_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(masked_fill<T>, tril<T>, triu<T>);
+template Tensor<float> where(const MaskArray&, const Tensor<float>&, const Tensor<float>&);
+template Tensor<double> where(const MaskArray&, const Tensor<double>&, const Tensor<double>&);
 
 }  // namespace inkling

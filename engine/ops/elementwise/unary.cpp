@@ -21,6 +21,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/base/both_types.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/elementwise/unary_op.h"
 
@@ -218,30 +219,9 @@ Tensor<T> sign(const Tensor<T>& x) {
     return step("sign", x, lanewise<T>([](T v) { return v > 0 ? T{1} : v < 0 ? T{-1} : v; }));
 }
 
-#define INKLING_INSTANTIATE(T)                                   \
-    template Tensor<T> neg(const Tensor<T>&);                    \
-    template Tensor<T> exp(const Tensor<T>&);                    \
-    template Tensor<T> log(const Tensor<T>&);                    \
-    template Tensor<T> sqrt(const Tensor<T>&);                   \
-    template Tensor<T> pow(const Tensor<T>&, double);            \
-    template Tensor<T> affine(const Tensor<T>&, double, double); \
-    template Tensor<T> abs(const Tensor<T>&);                    \
-    template Tensor<T> sin(const Tensor<T>&);                    \
-    template Tensor<T> cos(const Tensor<T>&);                    \
-    template Tensor<T> asin(const Tensor<T>&);                   \
-    template Tensor<T> acos(const Tensor<T>&);                   \
-    template Tensor<T> atan(const Tensor<T>&);                   \
-    template Tensor<T> log1p(const Tensor<T>&);                  \
-    template Tensor<T> expm1(const Tensor<T>&);                  \
-    template Tensor<T> erf(const Tensor<T>&);                    \
-    template Tensor<T> floor(const Tensor<T>&);                  \
-    template Tensor<T> ceil(const Tensor<T>&);                   \
-    template Tensor<T> trunc(const Tensor<T>&);                  \
-    template Tensor<T> round(const Tensor<T>&);                  \
-    template Tensor<T> sign(const Tensor<T>&);                   \
-    template Tensor<T> clamp(const Tensor<T>&, double, double);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(neg<T>, exp<T>, log<T>, sqrt<T>, affine<T>, abs<T>, sin<T>, cos<T>, asin<T>, acos<T>, atan<T>,
+                   log1p<T>, expm1<T>, erf<T>, floor<T>, ceil<T>, trunc<T>, round<T>, sign<T>, clamp<T>);
+template Tensor<float> pow(const Tensor<float>&, double);
+template Tensor<double> pow(const Tensor<double>&, double);
 
 }  // namespace inkling

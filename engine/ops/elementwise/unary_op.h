@@ -42,7 +42,7 @@ Tensor<T> unary_op(const char* op, Tensor<T> x, Saves saves, const F& value, con
         if (tensors)
             tensors[0] = formula_of_tensors(gradient, tensors[0], tensors[1]);
         else
-            simd_map(n, out, gradient, in[0], in[1]);
+            simd_map(n, out, {in[0], in[1]}, gradient);
     };
     return unary_op_of_rows<T>(op, std::move(x), saves, map_row<T, 1>(value), either);
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "engine/base/both_types.h"
 #include "engine/ops/elementwise/dropout.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/matrix/matmul.h"
@@ -52,9 +53,6 @@ AttentionOutput<T> attention(const Tensor<T>& q, const Tensor<T>& k_in, const Te
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }
 
-template AttentionOutput<float> attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                          const AttentionOptions&);
-template AttentionOutput<double> attention(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&,
-                                           const AttentionOptions&);
+INKLING_BOTH_TYPES(attention<T>);
 
 }  // namespace inkling::plain

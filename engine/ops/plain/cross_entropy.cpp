@@ -4,6 +4,7 @@
 // The gradients are those of log_softmax, the selection of t_i and the sum.
 #include "engine/ops/plain/cross_entropy.h"
 
+#include "engine/base/both_types.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/reduce/softmax.h"
 #include "engine/ops/shape/select.h"
@@ -59,9 +60,6 @@ Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, c
     return loss_of(log_probabilities, targets, options, [](const Tensor<T>& l) { return l; });
 }
 
-template Tensor<float> cross_entropy(const Tensor<float>&, const IdArray&, const CrossEntropyOptions&);
-template Tensor<double> cross_entropy(const Tensor<double>&, const IdArray&, const CrossEntropyOptions&);
-template Tensor<float> nll_loss(const Tensor<float>&, const IdArray&, const CrossEntropyOptions&);
-template Tensor<double> nll_loss(const Tensor<double>&, const IdArray&, const CrossEntropyOptions&);
+INKLING_BOTH_TYPES(cross_entropy<T>, nll_loss<T>);
 
 }  // namespace inkling::plain

@@ -7,6 +7,7 @@
 // The gradients are those of the parts.
 #include "engine/ops/plain/plain.h"
 
+#include "engine/base/both_types.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
@@ -40,13 +41,6 @@ Tensor<T> layer_norm(const Tensor<T>& x, const Tensor<T>& gain, const Tensor<T>&
     return bias.defined() ? y + bias : y;
 }
 
-#define INKLING_INSTANTIATE(T)                                                       \
-    template Tensor<T> linear(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&); \
-    template Tensor<T> embedding(const IdArray&, const Tensor<T>&);                  \
-    template Tensor<T> rms_norm(const Tensor<T>&, const Tensor<T>&, double);         \
-    template Tensor<T> layer_norm(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, double);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(linear<T>, embedding<T>, rms_norm<T>, layer_norm<T>);
 
 }  // namespace inkling::plain

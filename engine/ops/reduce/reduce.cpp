@@ -12,6 +12,7 @@
 #include "engine/array/map.h"
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
@@ -191,8 +192,8 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
             const T top = simd_max(n, in), m = std::isinf(top) ? T{0} : top;  // then the sum is 0, inf or NaN
             const Vec<T> shift(m);
             out[0] = m;
-            out[1] = portable::log(simd_sum(
-                n, [shift](auto sum, auto v) { return sum + portable::exp(v - shift); }, in));
+            out[1] =
+                portable::log(simd_sum(n, {in}, [shift](auto sum, auto v) { return sum + portable::exp(v - shift); }));
         });
         const Array<T> m = parts.sliced(1, 0, 1), l = parts.sliced(1, 1, 2);
         Array<T> y = map_arrays<T>(
@@ -235,18 +236,8 @@ Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis) {
     return running_sum(x, false);
 }
 
-#define INKLING_INSTANTIATE(T)                                         \
-    template Tensor<T> sum(const Tensor<T>&, const Axes&, bool);       \
-    template Tensor<T> sum_to(const Tensor<T>&, const Shape&);         \
-    template Tensor<T> mean(const Tensor<T>&, const Axes&, bool);      \
-    template Tensor<T> max(const Tensor<T>&, const Axes&, bool);       \
-    template Tensor<T> min(const Tensor<T>&, const Axes&, bool);       \
-    template Tensor<T> prod(const Tensor<T>&, const Axes&, bool);      \
-    template Tensor<T> logsumexp(const Tensor<T>&, const Axes&, bool); \
-    template IdArray argmax(const Tensor<T>&, const Axes&, bool);      \
-    template Tensor<T> cumsum(const Tensor<T>&, std::ptrdiff_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(sum<T>, mean<T>, max<T>, min<T>, prod<T>, logsumexp<T>, argmax<T>, cumsum<T>);
+template Tensor<float> sum_to(const Tensor<float>&, const Shape&);
+template Tensor<double> sum_to(const Tensor<double>&, const Shape&);
 
 }  // namespace inkling

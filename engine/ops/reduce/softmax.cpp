@@ -8,6 +8,7 @@
 
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/kernels/lanes.h"
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
@@ -29,11 +30,9 @@ T row_maximum(const char* op, const T* x, std::size_t n) {
 template <class T>
 void softmax_row(const T* in, T top, T* out, std::size_t n) {
     const Vec<T> m(top);
-    simd_map(
-        n, out, [m](auto v) { return portable::exp(v - m); }, in);
+    simd_map(n, out, {in}, [m](auto v) { return portable::exp(v - m); });
     const Vec<T> inverse(T{1} / simd_sum(n, out));
-    simd_map(
-        n, out, [inverse](auto e) { return e * inverse; }, out);
+    simd_map(n, out, {out}, [inverse](auto e) { return e * inverse; });
 }
 
 // Applies the op along the last axis of x; another axis is moved to the end and back.
@@ -90,8 +89,7 @@ Tensor<T> record_softmax(const Tensor<T>& x, const Array<T>& y, const MaskRows& 
         Array<T> dx = dy.clone();
         each_row(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
             const Vec<T> dot(simd_dot(n, p, d));
-            simd_map(
-                n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
+            simd_map(n, d, {p, d}, [dot](auto a, auto g) { return a * (g - dot); });
             const std::uint8_t* const seen = keep.defined() ? keep.row(r) : nullptr;
             for (std::size_t j = 0; seen && j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
         });
@@ -145,10 +143,9 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         each_row(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             const T m = row_maximum("log_softmax", in, n);
             const Vec<T> vm(m);
-            const Vec<T> log_sum(portable::log(simd_sum(
-                n, [vm](auto sum, auto v) { return sum + portable::exp(v - vm); }, in)));
-            simd_map(
-                n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
+            const Vec<T> log_sum(
+                portable::log(simd_sum(n, {in}, [vm](auto sum, auto v) { return sum + portable::exp(v - vm); })));
+            simd_map(n, out, {in}, [vm, log_sum](auto v) { return (v - vm) - log_sum; });
         });
         auto gradient = [y = Saved(y)](const Tensor<T>& dy, Gradients<T>& grads) {
             grads.add(0, dy - exp(grads.out(*y)) * sum(dy, -1, true));
@@ -157,8 +154,7 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             Array<T> dx = dy.clone();
             each_row(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(n, d));
-                simd_map(
-                    n, d, [total](auto a, auto g) { return g - portable::exp(a) * total; }, l, d);
+                simd_map(n, d, {l, d}, [total](auto a, auto g) { return g - portable::exp(a) * total; });
             });
             grads.add(0, dx);
         };
@@ -166,12 +162,10 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     });
 }
 
-#define INKLING_INSTANTIATE(T)                                                           \
-    template Tensor<T> softmax(const Tensor<T>&, std::ptrdiff_t);                        \
-    template Tensor<T> softmax(const Tensor<T>&, const MaskArray&, Masked, const char*); \
-    template Tensor<T> log_softmax(const Tensor<T>&, std::ptrdiff_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(log_softmax<T>);
+template Tensor<float> softmax(const Tensor<float>&, std::ptrdiff_t);
+template Tensor<double> softmax(const Tensor<double>&, std::ptrdiff_t);
+template Tensor<float> softmax(const Tensor<float>&, const MaskArray&, Masked, const char*);
+template Tensor<double> softmax(const Tensor<double>&, const MaskArray&, Masked, const char*);
 
 }  // namespace inkling

@@ -52,11 +52,9 @@ Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
     return concatenate(wide, static_cast<std::ptrdiff_t>(k));
 }
 
-#define INKLING_INSTANTIATE(T)                                                     \
-    template Tensor<T> concatenate(const std::vector<Tensor<T>>&, std::ptrdiff_t); \
-    template Tensor<T> stack(const std::vector<Tensor<T>>&, std::ptrdiff_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+template Tensor<float> concatenate(const std::vector<Tensor<float>>&, std::ptrdiff_t);
+template Tensor<double> concatenate(const std::vector<Tensor<double>>&, std::ptrdiff_t);
+template Tensor<float> stack(const std::vector<Tensor<float>>&, std::ptrdiff_t);
+template Tensor<double> stack(const std::vector<Tensor<double>>&, std::ptrdiff_t);
 
 }  // namespace inkling

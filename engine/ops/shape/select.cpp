@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/base/parallel.h"
 #include "engine/ops/shape/shape.h"
 
@@ -185,15 +186,8 @@ Tensor<T> Tensor<T>::operator[](std::ptrdiff_t i) const {
     return squeeze(slice(*this, 0, at, at + 1), {0});
 }
 
-#define INKLING_INSTANTIATE(T)                                                                          \
-    template Tensor<T> gather(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                        \
-    template Tensor<T> index_select(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                  \
-    template Tensor<T> scatter_add(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&); \
-    template Ordered<T> sort(const Tensor<T>&, std::ptrdiff_t, bool);                                   \
-    template Ordered<T> topk(const Tensor<T>&, std::size_t, std::ptrdiff_t);                            \
-    template Tensor<T> Tensor<T>::operator[](std::ptrdiff_t) const;
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(gather<T>, index_select<T>, scatter_add<T>, sort<T>, topk<T>);
+template Tensor<float> Tensor<float>::operator[](std::ptrdiff_t) const;
+template Tensor<double> Tensor<double>::operator[](std::ptrdiff_t) const;
 
 }  // namespace inkling

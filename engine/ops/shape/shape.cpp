@@ -7,6 +7,7 @@
 
 #include "engine/array/axes.h"
 #include "engine/autograd/op_gradients.h"
+#include "engine/base/both_types.h"
 #include "engine/ops/reduce/reduce.h"
 
 namespace inkling {
@@ -188,18 +189,7 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
         record("slice", x.value().sliced(axis, begin, end, step), inputs(x), std::move(gradient), std::move(fast)));
 }
 
-#define INKLING_INSTANTIATE(T)                                                      \
-    template Tensor<T> reshape(const Tensor<T>&, const OpenShape&);                 \
-    template Tensor<T> flatten(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);   \
-    template Tensor<T> squeeze(const Tensor<T>&, const Axes&);                      \
-    template Tensor<T> unsqueeze(const Tensor<T>&, std::ptrdiff_t);                 \
-    template Tensor<T> expand(const Tensor<T>&, const OpenShape&);                  \
-    template Tensor<T> repeat(const Tensor<T>&, std::size_t, std::ptrdiff_t);       \
-    template Tensor<T> permute(const Tensor<T>&, const Shape&);                     \
-    template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t); \
-    template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t);
-INKLING_INSTANTIATE(float)
-INKLING_INSTANTIATE(double)
-#undef INKLING_INSTANTIATE
+INKLING_BOTH_TYPES(inkling::reshape<T>, flatten<T>, squeeze<T>, unsqueeze<T>, expand<T>, repeat<T>, inkling::permute<T>,
+                   inkling::transpose<T>, slice<T>);
 
 }  // namespace inkling

@@ -23,7 +23,7 @@ TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples o
                     ++begins[begin];
                     for (std::size_t i = begin; i < end; ++i) ++seen[i];
                 };
-                parallel_for(n, static_cast<std::size_t>(grain), body, u);
+                parallel_for(n, static_cast<std::size_t>(grain), u, body);
                 INFO(n << " indices, grain " << grain << ", unit " << unit << ", " << threads << " threads");
                 CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(n));
                 for (std::size_t i = 0; i < n; ++i)
