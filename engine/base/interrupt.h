@@ -9,8 +9,6 @@
 #include <functional>
 #include <utility>
 
-#include "engine/base/scoped_value.h"
-
 namespace inkling {
 
 struct Interrupted : std::exception {
@@ -19,7 +17,12 @@ struct Interrupted : std::exception {
 
 class Interruptible {
   public:
-    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)) {}
+    explicit Interruptible(std::function<bool()> asked) : asked_(std::move(asked)), outer_(innermost()) {
+        innermost() = this;
+    }
+    ~Interruptible() { innermost() = outer_; }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
 
     static void check() {
         for (const Interruptible* scope = innermost(); scope; scope = scope->outer_)
@@ -33,8 +36,7 @@ class Interruptible {
     }
 
     std::function<bool()> asked_;
-    const Interruptible* const outer_ = innermost();
-    const ScopedValue<const Interruptible*> scope_{innermost(), this};
+    const Interruptible* outer_;
 };
 
 }  // namespace inkling
