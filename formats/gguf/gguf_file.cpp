@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
-#include "engine/base/parallel.h"
-#include "engine/memory/buffer_pool.h"
 
 namespace inkling::formats {
 namespace {
@@ -35,61 +32,20 @@ bool is_gguf(const std::filesystem::path& path) {
 }
 
 GgufFile GgufFile::open(const std::filesystem::path& path) {
-    const MappedFile first(path);
-    GgufFile file = parse(first.bytes(), path.string());
-    file.files_.push_back(first);
+    const auto part_of = [](const std::filesystem::path& one, std::size_t part) {
+        const MappedFile mapped(one);
+        return parse(mapped.bytes(), one.string(), part, mapped);
+    };
+    GgufFile file = part_of(path, 0);
     const std::uint64_t parts = file.size("split.count").value_or(1);
     check<BadInput>(parts <= kMaxParts, "{}: split.count is {}, of at most {}", file.name(), parts, kMaxParts);
     for (std::uint64_t part = 1; part < parts; ++part) {
         const std::filesystem::path other = part_path(path, part, parts);
-        const GgufFile more = parse(file.files_.emplace_back(other).bytes(), other.string(), part);
-        for (const auto& [tensor, t] : more.tensors_)
-            check<BadInput>(file.tensors_.emplace(tensor, t).second, "{}: tensor \"{}\" appears twice", other.string(),
-                            shown_name(tensor));
+        const GgufFile more = part_of(other, part);
+        for (const auto& [tensor, t] : more.tensors())
+            check<BadInput>(file.add_tensor(t), "{}: tensor \"{}\" appears twice", other.string(), shown_name(tensor));
     }
     return file;
-}
-
-const GgufTensor& GgufFile::tensor(const std::string& name) const {
-    const auto found = tensors_.find(name);
-    check<BadInput>(found != tensors_.end(), "{}: tensor \"{}\" is missing", GgufValues::name(), shown_name(name));
-    return found->second;
-}
-
-const GgufTensor& GgufFile::readable(const std::string& name) const {
-    const GgufTensor& t = tensor(name);
-    check<BadInput>(t.layout->widen,
-                    "{}: tensor \"{}\" is {}, which is not read: take a file of another type, or make it "
-                    "one by llama-quantize --allow-requantize IN OUT Q8_0",
-                    GgufValues::name(), shown_name(name), t.layout->name);
-    return t;
-}
-
-template <class E>
-std::uint64_t GgufFile::read(const std::string& name, E* out, std::uint64_t count) const {
-    const GgufTensor& t = readable(name);
-    check<BadInput>(t.count == count, "{}: tensor \"{}\" must hold {} numbers, got {}", GgufValues::name(),
-                    shown_name(name), count, t.count);
-    constexpr std::uint64_t kNumbers = 1 << 14;  // at a time: a multiple of each block
-    return chunked_sum<std::uint64_t>(count, kNumbers, [&](std::size_t begin, std::size_t end) {
-        const std::size_t n = end - begin;
-        float* numbers = nullptr;
-        if constexpr (std::is_same_v<E, float>)
-            numbers = out + begin;
-        else
-            numbers = static_cast<float*>(thread_memory(n * sizeof(float)));
-        const std::uint64_t not_finite = t.widen(begin, numbers, n);
-        if constexpr (std::is_same_v<E, BFloat16>)
-            std::transform(numbers, numbers + n, out + begin, [](float x) { return round_to_bfloat16(x); });
-        return not_finite;
-    });
-}
-
-template std::uint64_t GgufFile::read(const std::string&, float*, std::uint64_t) const;
-template std::uint64_t GgufFile::read(const std::string&, BFloat16*, std::uint64_t) const;
-
-void GgufFile::release(const GgufTensor& t, std::uint64_t begin, std::uint64_t count) const {
-    if (t.part < files_.size()) files_[t.part].release(t.bytes.data() + t.bytes_of(begin), t.bytes_of(count));
 }
 
 }  // namespace inkling::formats

@@ -91,10 +91,10 @@ nlohmann::json read_value(Cursor& in, ValueType type) {
     return *parse_number<double>(fmt::format("{}", value.get<float>()));
 }
 
-// Reads a tensor's entry, without its bytes.
-GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& file) {
-    const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(name));
-    GgufTensor t;
+// Reads a tensor's entry, without its bytes, and their offset from the end of the header.
+std::pair<FileTensor, std::uint64_t> read_tensor(Cursor& in, const std::string& file) {
+    FileTensor t{.name = in.name("a tensor's name")};
+    const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(t.name));
     const auto dimensions = in.take<std::uint32_t>("a tensor's shape");
     check<BadInput>(dimensions <= kMaxDimensions, "{}: has {} dimensions, of at most {}", where, dimensions,
                     kMaxDimensions);
@@ -111,8 +111,7 @@ GgufTensor read_tensor(Cursor& in, const std::string& name, const std::string& f
     check<BadInput>((dimensions ? t.shape.back() : 1) % t.layout->block == 0,
                     "{}: its rows are {} long, and {} needs a multiple of {}", where, dimensions ? t.shape.back() : 1,
                     t.layout->name, t.layout->block);
-    t.offset = in.take<std::uint64_t>("a tensor's place");
-    return t;
+    return {std::move(t), in.take<std::uint64_t>("a tensor's place")};
 }
 
 void check_version(Cursor& in, std::span<const std::byte> bytes, const std::string& file) {
@@ -128,14 +127,14 @@ void check_version(Cursor& in, std::span<const std::byte> bytes, const std::stri
 
 }  // namespace
 
-GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& name, std::size_t part) {
+GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& name, std::size_t part,
+                         MappedFile mapped) {
     Cursor in(bytes, name);
     check_version(in, bytes, name);
     constexpr std::uint64_t kTensor = 24, kPair = 13;  // bytes of the smallest
     const std::uint64_t tensors = in.number(kMaxTensors, kTensor, "tensors"),
                         pairs = in.number(kMaxPairs, kPair, "keys");
-    GgufFile file;
-    static_cast<GgufValues&>(file) = GgufValues(name);
+    GgufFile file(name);
     for (std::uint64_t i = 0; i < pairs; ++i) {
         const std::string key = in.name("a key");
         const ValueType type = in.type(key);
@@ -151,37 +150,32 @@ GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& na
                     "{}: general.alignment must be a power of two up to 2^20, got {}", name, alignment);
 
     const auto padded = [&](std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; };
+    std::vector<std::pair<FileTensor, std::uint64_t>> all;
     std::uint64_t next = 0;
     for (std::uint64_t i = 0; i < tensors; ++i) {
-        const std::string tensor = in.name("a tensor's name");
-        GgufTensor t = read_tensor(in, tensor, name);
-        t.part = part;
-        const std::uint64_t size = t.bytes_of(t.count);
-        check<BadInput>(t.offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
-                        name, shown_name(tensor), t.offset, next);
+        const auto& [t, offset] = all.emplace_back(read_tensor(in, name));
+        const std::uint64_t size = t.layout->bytes_of(t.count);
+        check<BadInput>(offset == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
+                        name, shown_name(t.name), offset, next);
         check<BadInput>(size <= bytes.size() - std::min<std::uint64_t>(next, bytes.size()),
-                        "{}: tensor \"{}\" takes {} bytes: the file was cut short", name, shown_name(tensor), size);
-        next = padded(t.offset + size);
-        check<BadInput>(file.tensors_.emplace(tensor, std::move(t)).second, "{}: tensor \"{}\" appears twice", name,
-                        shown_name(tensor));
+                        "{}: tensor \"{}\" takes {} bytes: the file was cut short", name, shown_name(t.name), size);
+        next = padded(offset + size);
     }
+    const auto source = std::make_shared<const TensorSource>(TensorSource{
+        name, "take a file of another type, or make it one by llama-quantize --allow-requantize IN OUT Q8_0",
+        std::move(mapped)});
     const std::uint64_t data = padded(in.at());
-    for (auto& [tensor, t] : file.tensors_) {
-        const std::uint64_t end = t.offset + t.bytes_of(t.count);
+    for (auto& [t, offset] : all) {
+        const std::uint64_t end = offset + t.layout->bytes_of(t.count);
         check<BadInput>(data <= bytes.size() && end <= bytes.size() - data,
-                        "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(tensor),
+                        "{}: tensor \"{}\" ends at byte {} of {}: the file was cut short", name, shown_name(t.name),
                         data + end, bytes.size());
-        t.bytes = bytes.subspan(data + t.offset, end - t.offset);
+        t.bytes = bytes.subspan(data + offset, end - offset);
+        t.source = source;
+        const std::string tensor = t.name;
+        check<BadInput>(file.add_tensor(std::move(t)), "{}: tensor \"{}\" appears twice", name, shown_name(tensor));
     }
     return file;
-}
-
-std::uint64_t GgufTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {
-    layout->widen(bytes.data() + bytes_of(begin), n / layout->block, out);
-    constexpr std::uint32_t kExponent = 0x7F800000;  // all ones: not finite
-    std::uint64_t not_finite = 0;
-    for (std::uint64_t i = 0; i < n; ++i) not_finite += (std::bit_cast<std::uint32_t>(out[i]) & kExponent) == kExponent;
-    return not_finite;
 }
 
 }  // namespace inkling::formats

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "engine/base/half.h"
 
@@ -17,12 +18,6 @@ float signed_byte(const std::byte* p) { return static_cast<float>(static_cast<st
 float half_at(const std::byte* p) { return f16_to_f32(static_cast<std::uint16_t>(u8(p) | u8(p + 1) << 8)); }
 
 float number(unsigned quant, int offset) { return static_cast<float>(static_cast<int>(quant) - offset); }
-
-void widen_f32(const std::byte* b, float* y) { std::memcpy(y, b, sizeof *y); }
-void widen_f16(const std::byte* b, float* y) { *y = half_at(b); }
-void widen_bf16(const std::byte* b, float* y) {
-    *y = widen(BFloat16{static_cast<std::uint16_t>(u8(b) | u8(b + 1) << 8)});
-}
 
 void widen_q8_0(const std::byte* b, float* y) {
     const float d = half_at(b);
@@ -134,56 +129,52 @@ void widen_iq4_xs(const std::byte* b, float* y) {
 }
 
 template <auto kWiden, std::uint64_t kBlock, std::uint64_t kBytes>
-constexpr GgufLayout readable(GgufType type, const char* name) {
-    return {type, name, kBlock, kBytes, [](const std::byte* b, std::size_t n, float* y) {
+constexpr NumberLayout blocks(const char* name) {
+    return {name, kBlock, kBytes, [](const std::byte* b, std::size_t n, float* y) {
                 for (; n > 0; --n, b += kBytes, y += kBlock) kWiden(b, y);
             }};
 }
-constexpr GgufLayout other(std::uint32_t type, const char* name, std::uint64_t block, std::uint64_t bytes) {
-    return {static_cast<GgufType>(type), name, block, bytes, nullptr};
-}
 
-constexpr GgufLayout kLayouts[] = {
-    readable<widen_f32, 1, 4>(GgufType::F32, "F32"),
-    readable<widen_f16, 1, 2>(GgufType::F16, "F16"),
-    readable<widen_legacy<false, false>, 32, 18>(GgufType::Q4_0, "Q4_0"),
-    readable<widen_legacy<true, false>, 32, 20>(GgufType::Q4_1, "Q4_1"),
-    readable<widen_legacy<false, true>, 32, 22>(GgufType::Q5_0, "Q5_0"),
-    readable<widen_legacy<true, true>, 32, 24>(GgufType::Q5_1, "Q5_1"),
-    readable<widen_q8_0, 32, 34>(GgufType::Q8_0, "Q8_0"),
-    readable<widen_q2_k, 256, 84>(GgufType::Q2_K, "Q2_K"),
-    readable<widen_q3_k, 256, 110>(GgufType::Q3_K, "Q3_K"),
-    readable<widen_q4_k<false>, 256, 144>(GgufType::Q4_K, "Q4_K"),
-    readable<widen_q4_k<true>, 256, 176>(GgufType::Q5_K, "Q5_K"),
-    readable<widen_q6_k, 256, 210>(GgufType::Q6_K, "Q6_K"),
-    readable<widen_iq4_nl, 32, 18>(GgufType::IQ4_NL, "IQ4_NL"),
-    readable<widen_iq4_xs, 256, 136>(GgufType::IQ4_XS, "IQ4_XS"),
-    readable<widen_bf16, 1, 2>(GgufType::BF16, "BF16"),
-    other(9, "Q8_1", 32, 36),
-    other(15, "Q8_K", 256, 292),
-    other(16, "IQ2_XXS", 256, 66),
-    other(17, "IQ2_XS", 256, 74),
-    other(18, "IQ3_XXS", 256, 98),
-    other(19, "IQ1_S", 256, 50),
-    other(21, "IQ3_S", 256, 110),
-    other(22, "IQ2_S", 256, 82),
-    other(24, "I8", 1, 1),
-    other(25, "I16", 1, 2),
-    other(26, "I32", 1, 4),
-    other(27, "I64", 1, 8),
-    other(28, "F64", 1, 8),
-    other(29, "IQ1_M", 256, 56),
-    other(34, "TQ1_0", 256, 54),
-    other(35, "TQ2_0", 256, 66),
-    other(39, "MXFP4", 32, 17),
+constexpr std::pair<GgufType, NumberLayout> kLayouts[] = {
+    {GgufType::F32, {"F32", 1, 4, widen_f32}},
+    {GgufType::F16, {"F16", 1, 2, widen_f16}},
+    {GgufType::Q4_0, blocks<widen_legacy<false, false>, 32, 18>("Q4_0")},
+    {GgufType::Q4_1, blocks<widen_legacy<true, false>, 32, 20>("Q4_1")},
+    {GgufType::Q5_0, blocks<widen_legacy<false, true>, 32, 22>("Q5_0")},
+    {GgufType::Q5_1, blocks<widen_legacy<true, true>, 32, 24>("Q5_1")},
+    {GgufType::Q8_0, blocks<widen_q8_0, 32, 34>("Q8_0")},
+    {GgufType::Q2_K, blocks<widen_q2_k, 256, 84>("Q2_K")},
+    {GgufType::Q3_K, blocks<widen_q3_k, 256, 110>("Q3_K")},
+    {GgufType::Q4_K, blocks<widen_q4_k<false>, 256, 144>("Q4_K")},
+    {GgufType::Q5_K, blocks<widen_q4_k<true>, 256, 176>("Q5_K")},
+    {GgufType::Q6_K, blocks<widen_q6_k, 256, 210>("Q6_K")},
+    {GgufType::IQ4_NL, blocks<widen_iq4_nl, 32, 18>("IQ4_NL")},
+    {GgufType::IQ4_XS, blocks<widen_iq4_xs, 256, 136>("IQ4_XS")},
+    {GgufType::BF16, {"BF16", 1, 2, widen_bf16}},
+    {GgufType{9}, {"Q8_1", 32, 36, nullptr}},
+    {GgufType{15}, {"Q8_K", 256, 292, nullptr}},
+    {GgufType{16}, {"IQ2_XXS", 256, 66, nullptr}},
+    {GgufType{17}, {"IQ2_XS", 256, 74, nullptr}},
+    {GgufType{18}, {"IQ3_XXS", 256, 98, nullptr}},
+    {GgufType{19}, {"IQ1_S", 256, 50, nullptr}},
+    {GgufType{21}, {"IQ3_S", 256, 110, nullptr}},
+    {GgufType{22}, {"IQ2_S", 256, 82, nullptr}},
+    {GgufType{24}, {"I8", 1, 1, nullptr}},
+    {GgufType{25}, {"I16", 1, 2, nullptr}},
+    {GgufType{26}, {"I32", 1, 4, nullptr}},
+    {GgufType{27}, {"I64", 1, 8, nullptr}},
+    {GgufType{28}, {"F64", 1, 8, nullptr}},
+    {GgufType{29}, {"IQ1_M", 256, 56, nullptr}},
+    {GgufType{34}, {"TQ1_0", 256, 54, nullptr}},
+    {GgufType{35}, {"TQ2_0", 256, 66, nullptr}},
+    {GgufType{39}, {"MXFP4", 32, 17, nullptr}},
 };
 
 }  // namespace
 
-const GgufLayout* gguf_layout(GgufType type) {
-    const auto* const found = std::find_if(std::begin(kLayouts), std::end(kLayouts),
-                                           [&](const GgufLayout& layout) { return layout.type == type; });
-    return found == std::end(kLayouts) ? nullptr : found;
+const NumberLayout* gguf_layout(GgufType type) {
+    const auto* const found = std::ranges::find(kLayouts, type, &std::pair<GgufType, NumberLayout>::first);
+    return found == std::end(kLayouts) ? nullptr : &found->second;
 }
 
 }  // namespace inkling::formats

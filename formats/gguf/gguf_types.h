@@ -3,8 +3,9 @@
 // Source: https://github.com/ggml-org/ggml, include/ggml.h and src/ggml-common.h.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "formats/tensor_file.h"
 
 namespace inkling::formats {
 
@@ -27,16 +28,6 @@ enum class GgufType : std::uint32_t {
     BF16 = 30,
 };
 
-struct GgufLayout {
-    GgufType type;
-    const char* name;
-    std::uint64_t block, bytes;  // numbers in a block, and the block's size
-    // Widens n blocks. Null: the type is known by name only.
-    void (*widen)(const std::byte* blocks, std::size_t n, float* out);
-
-    std::uint64_t bytes_of(std::uint64_t numbers) const { return numbers / block * bytes; }
-};
-
-const GgufLayout* gguf_layout(GgufType type);  // null for an unknown type
+const NumberLayout* gguf_layout(GgufType type);  // null for an unknown type
 
 }  // namespace inkling::formats

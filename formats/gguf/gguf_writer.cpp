@@ -124,7 +124,7 @@ void GgufWriter::set_f32s(const std::string& key, const std::vector<float>& valu
 void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, Make make) {
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
     const std::size_t count = size_of(shape);
-    const GgufLayout& layout = *gguf_layout(type);
+    const NumberLayout& layout = *gguf_layout(type);
     check(!shape.empty() && count > 0 && shape.back() % layout.block == 0,
           "gguf: the tensor {} must not be empty, and for {} its rows need a multiple of {} numbers, got shape {}",
           name, layout.name, layout.block, shape);

@@ -5,7 +5,7 @@
 //   ...}
 // Reading checks every rule of the format first; a broken one is BadInput:
 //   const auto file = SafetensorsFile::open("model.safetensors");   // mapped, not read
-//   file.read("wte.weight", weights.data(), weights.size());        // from F16, BF16, F32 or F64
+//   file.read("wte.weight", weights.data(), weights.size());        // from F16, BF16, F32 or F64 (tensor_file.h)
 // Writing is atomic (formats/files/file.h):
 //   SafetensorsWriter out;
 //   out.set_metadata("format", "pt");
@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "formats/files/file.h"
 #include "formats/sha256.h"
+#include "formats/tensor_file.h"
 
 namespace inkling::formats {
 
@@ -55,50 +55,22 @@ enum class DType {
     I64,
     U64
 };
-std::string_view dtype_name(DType dtype);
-std::uint64_t dtype_bits(DType dtype);
+const NumberLayout& layout_of(DType dtype);
 std::optional<DType> dtype_named(std::string_view name);
 
-struct TensorInfo {
-    std::string name = {};
-    DType dtype = DType::F32;
-    std::vector<std::uint64_t> shape = {};  // {} is a scalar
-    std::uint64_t begin = 0, end = 0;       // bytes, from the end of the header
-    std::uint64_t count = 1;                // elements: the product of the shape
-};
-
-class SafetensorsFile {
+class SafetensorsFile : public TensorFile {
   public:
+    SafetensorsFile() = default;
     static SafetensorsFile open(const std::filesystem::path& path);
 
-    // The same for a whole file in memory, which the caller keeps; messages call it `name`.
-    static SafetensorsFile parse(std::span<const std::byte> bytes, std::string name);
+    // The same for a whole file in memory, which the caller keeps unless it is `mapped`; messages call it `name`.
+    static SafetensorsFile parse(std::span<const std::byte> bytes, const std::string& name, MappedFile mapped = {});
 
-    const std::map<std::string, TensorInfo>& tensors() const { return tensors_; }
     const std::map<std::string, std::string>& metadata() const { return metadata_; }
-    bool contains(const std::string& name) const { return tensors_.contains(name); }
-    const TensorInfo& info(const std::string& name) const;  // BadInput if missing
-
-    // The stored bytes, end - begin of them, at any alignment, valid as long as the file or a copy of it.
-    const std::byte* data(const TensorInfo& info) const { return buffer_.data() + info.begin; }
-
-    // Copies all `count` elements of a tensor of floats to float or double: F64 rounds to float32, others widen
-    // exactly. Returns how many are not finite.
-    template <class T>
-    std::uint64_t read(const std::string& name, T* out, std::uint64_t count) const;
-    // The bits of BF16.
-    std::uint64_t read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;
-
-    // Frees the memory of a tensor's file pages; it may be read again.
-    void release(const TensorInfo& info) const;
 
   private:
-    const TensorInfo& counted(const std::string& name, std::uint64_t count) const;
+    explicit SafetensorsFile(const std::string& name) : TensorFile(name) {}
 
-    std::string name_;
-    MappedFile file_;                    // empty after parse
-    std::span<const std::byte> buffer_;  // after the header
-    std::map<std::string, TensorInfo> tensors_;
     std::map<std::string, std::string> metadata_;
 };
 
@@ -121,10 +93,13 @@ class SafetensorsWriter {
 
   private:
     struct Entry {
-        TensorInfo info;  // begin is set by write
+        std::string name;
+        DType dtype;
+        std::vector<std::uint64_t> shape;
         const void* data = nullptr;
         Make make = nullptr;
         bool checked = false;  // a float of add_rounded
+        std::uint64_t count = 1, bytes = 0;
     };
     void insert(Entry entry);
 

@@ -39,7 +39,13 @@ std::vector<std::uint64_t> numbers_at(const json& entry, const char* key, const 
     return list.get<std::vector<std::uint64_t>>();
 }
 
-TensorInfo read_tensor(const std::string& name, const json& entry, const std::string& file) {
+// A tensor, and the range of its bytes behind the header.
+struct PlacedTensor {
+    FileTensor tensor;
+    std::uint64_t begin, end;
+};
+
+PlacedTensor read_tensor(const std::string& name, const json& entry, const std::string& file) {
     const std::string where = fmt::format("{}: tensor \"{}\"", file, shown_name(name));
     const auto product = [&](std::uint64_t a, std::uint64_t b) {
         std::uint64_t result = 0;
@@ -53,18 +59,19 @@ TensorInfo read_tensor(const std::string& name, const json& entry, const std::st
     const auto dtype = dtype_named(type.get_ref<const std::string&>());
     check<BadInput>(dtype.has_value(), "{}: dtype \"{}\" is unknown", where,
                     shown_name(type.get_ref<const std::string&>()));
-    TensorInfo t{.name = name, .dtype = *dtype, .shape = numbers_at(entry, "shape", where)};
+    const NumberLayout& layout = layout_of(*dtype);
+    FileTensor t{.name = name, .layout = &layout, .shape = numbers_at(entry, "shape", where)};
     const std::vector<std::uint64_t> offsets = numbers_at(entry, "data_offsets", where);
     check<BadInput>(offsets.size() == 2, "{}: data_offsets must be [begin, end]", where);
-    t.begin = offsets[0], t.end = offsets[1];
+    const std::uint64_t begin = offsets[0], end = offsets[1];
     for (const std::uint64_t extent : t.shape) t.count = product(t.count, extent);
-    const std::uint64_t bits = product(t.count, dtype_bits(t.dtype));
-    check<BadInput>(t.begin <= t.end, "{}: data_offsets [{}, {}] end before they begin", where, t.begin, t.end);
-    check<BadInput>(bits % 8 == 0, "{}: {} elements of {} do not fill whole bytes", where, t.count,
-                    dtype_name(t.dtype));
-    check<BadInput>(bits / 8 == t.end - t.begin, "{}: the shape takes {} bytes of {}, data_offsets [{}, {}] give {}",
-                    where, bits / 8, dtype_name(t.dtype), t.begin, t.end, t.end - t.begin);
-    return t;
+    check<BadInput>(begin <= end, "{}: data_offsets [{}, {}] end before they begin", where, begin, end);
+    check<BadInput>(t.count % layout.block == 0, "{}: {} elements of {} do not fill whole bytes", where, t.count,
+                    layout.name);
+    const std::uint64_t bytes = product(t.count / layout.block, layout.bytes);
+    check<BadInput>(bytes == end - begin, "{}: the shape takes {} bytes of {}, data_offsets [{}, {}] give {}", where,
+                    bytes, layout.name, begin, end, end - begin);
+    return {std::move(t), begin, end};
 }
 
 std::map<std::string, std::string> read_metadata(const json& values, const std::string& file) {
@@ -98,16 +105,13 @@ void check_tokens(std::string_view header, const std::string& name) {
 }
 
 // The data is one row of tensors: no holes, no overlaps, nothing behind the last. So no byte has two meanings, or none.
-void check_layout(const std::map<std::string, TensorInfo>& tensors, std::uint64_t size, const std::string& file) {
-    std::vector<const TensorInfo*> order;
-    order.reserve(tensors.size());
-    for (const auto& [name, info] : tensors) order.push_back(&info);
-    std::ranges::sort(order, {}, [](const TensorInfo* t) { return std::tie(t->begin, t->end); });
+void check_layout(std::vector<PlacedTensor>& tensors, std::uint64_t size, const std::string& file) {
+    std::ranges::sort(tensors, {}, [](const PlacedTensor& t) { return std::tie(t.begin, t.end); });
     std::uint64_t next = 0;
-    for (const TensorInfo* t : order) {
-        check<BadInput>(t->begin == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
-                        file, shown_name(t->name), t->begin, next);
-        next = t->end;
+    for (const auto& [tensor, begin, end] : tensors) {
+        check<BadInput>(begin == next, "{}: tensor \"{}\" begins at byte {}, where {} is due: no holes, no overlaps",
+                        file, shown_name(tensor.name), begin, next);
+        next = end;
     }
     check<BadInput>(next == size, "{}: the tensors take {} bytes, but {} follow the header: the file was {}", file,
                     next, size, next > size ? "cut short" : "added to");
@@ -115,7 +119,7 @@ void check_layout(const std::map<std::string, TensorInfo>& tensors, std::uint64_
 
 }  // namespace
 
-SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, std::string name) {
+SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, const std::string& name, MappedFile mapped) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     check<BadInput>(!text.starts_with("version https://git-lfs"),
                     "{}: a Git LFS pointer, not the weights: run git lfs pull in its folder", name);
@@ -133,18 +137,24 @@ SafetensorsFile SafetensorsFile::parse(std::span<const std::byte> bytes, std::st
     head = head.substr(0, head.find_last_not_of(' ') + 1);  // the padding
     check_tokens(head, name);
 
-    SafetensorsFile file;
+    SafetensorsFile file(name);
+    std::vector<PlacedTensor> tensors;
     json all = parse_json(head, name + ": header", max_depth, max_values);
     check<BadInput>(all.size() <= max_tensors, "{}: more than {} tensors", name, max_tensors);
     for (auto at = all.begin(); at != all.end(); at = all.erase(at)) {  // which frees its memory
         if (at.key() == "__metadata__")
             file.metadata_ = read_metadata(*at, name);
         else
-            file.tensors_.emplace(at.key(), read_tensor(at.key(), *at, name));
+            tensors.push_back(read_tensor(at.key(), *at, name));
     }
-    check_layout(file.tensors_, rest - length, name);
-    file.buffer_ = bytes.subspan(sizeof(length) + length);
-    file.name_ = std::move(name);
+    check_layout(tensors, rest - length, name);
+    const auto source =
+        std::make_shared<const TensorSource>(TensorSource{name, "F64, F32, F16 and BF16 are", std::move(mapped)});
+    for (auto& [tensor, begin, end] : tensors) {
+        tensor.bytes = bytes.subspan(sizeof(length) + length + begin, end - begin);
+        tensor.source = source;
+        file.add_tensor(std::move(tensor));
+    }
     return file;
 }
 

@@ -28,34 +28,28 @@ constexpr const char* kAdapterWeights = "adapter_model.safetensors";
 
 // Its tensors, under the names of PEFT's save_pretrained. A state dict saved directly also has the adapter's name in
 // each: lora_A.default.weight.
-class AdapterFile {
+class AdapterFile : public formats::TensorFile {
   public:
     // Throws BadInput for a file without tensors, and for several adapters in one.
     explicit AdapterFile(const fs::path& file);
 
-    bool contains(const std::string& name) const { return names.contains(name); }
-    const formats::TensorInfo& info(const std::string& name) const { return file_.info(names.at(name)); }
     Array<float> read(const std::string& name, const Shape& shape) const {  // BadInput: values that are not finite
         Array<float> values(shape);
-        const std::uint64_t not_finite = file_.read(names.at(name), values.data(), values.size());
+        const std::uint64_t not_finite = tensor(name).read(values.data(), values.size());
         check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", path, name);
         return values;
     }
 
     const std::string path;
-    std::map<std::string, std::string> names;  // to those in the file
-
-  private:
-    formats::SafetensorsFile file_;
 };
 
-AdapterFile::AdapterFile(const fs::path& file) : path(file.string()) {
+AdapterFile::AdapterFile(const fs::path& file) : TensorFile(file.string()), path(file.string()) {
     formats::refuse_other_form(file, {"adapter_model.bin"},
                                "import torch, safetensors.torch as s; s.save_file(torch.load('{0}/adapter_model.bin', "
                                "weights_only=True), '{0}/adapter_model.safetensors')");
-    file_ = formats::SafetensorsFile::open(file);
+    const auto whole = formats::SafetensorsFile::open(file);
     std::set<std::string> adapters;
-    for (const auto& [stored, info] : file_.tensors()) {
+    for (const auto& [stored, tensor] : whole.tensors()) {
         std::string name = stored;
         for (const std::string matrix : {".lora_A", ".lora_B", ".lora_embedding_A", ".lora_embedding_B"}) {
             const std::size_t at = stored.find(matrix + ".");
@@ -64,11 +58,11 @@ AdapterFile::AdapterFile(const fs::path& file) : path(file.string()) {
             name = stored.substr(0, end) + stored.substr(stored.size() - tail);
             adapters.insert(stored.substr(end, stored.size() - tail - end));
         }
-        names.emplace(name, stored);
+        tensors_.emplace(name, tensor);
     }
-    check<BadInput>(adapters.size() <= 1 && names.size() == file_.tensors().size(),
+    check<BadInput>(adapters.size() <= 1 && tensors_.size() == whole.tensors().size(),
                     "{}: holds several adapters: save one of them", path);
-    check<BadInput>(!names.empty(), "{}: holds no tensors", path);
+    check<BadInput>(!tensors_.empty(), "{}: holds no tensors", path);
 }
 
 constexpr const char* kPrefix = "base_model.model.";
@@ -110,7 +104,7 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
     std::set<std::string> known;
     const auto compare = [&](const std::string& name, const Shape& wanted) {
         known.insert(name);
-        const auto& found = file.info(name).shape;
+        const auto& found = file.tensor(name).shape;
         if (const Shape shape(found.begin(), found.end()); shape != wanted)
             problems += fmt::format("; {} has shape {} where {} is wanted", name, shape, wanted);
     };
@@ -125,19 +119,17 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
         }
         if (const std::string base = base_name(a, p, file); !base.empty()) compare(base, p.shape);
     }
-    for (const auto& [name, stored] : file.names)
-        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(stored));
+    for (const auto& [name, tensor] : file.tensors())
+        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(tensor.name));
     return shorten_list(std::move(problems));
 }
 
 // Whether the file's values of a weight equal the model's, up to rounding of both.
-bool is_same(const Weight<float>& weight, Array<float> values, formats::DType stored) {
+bool is_same(const Weight<float>& weight, Array<float> values, std::string_view stored) {
     if (weight.packed()) values = Weight(Tensor<float>(values)).as(weight.packed()->type()).values().clone();
     const ConstArray<float> own = weight.values();
     const auto rounded = [&](float x) {
-        return stored == formats::DType::BF16  ? widen(round_to_bfloat16(x))
-               : stored == formats::DType::F16 ? f16_to_f32(f32_to_f16(x))
-                                               : x;
+        return stored == "BF16" ? widen(round_to_bfloat16(x)) : stored == "F16" ? f16_to_f32(f32_to_f16(x)) : x;
     };
     return std::equal(own.data(), own.data() + own.size(), values.data(),
                       [&](float x, float y) { return x == y || rounded(x) == y; });
@@ -173,7 +165,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         if (!may_have_adapter(p)) continue;
         const Weight<float> own = p.name == ParameterName::head ? model.head().weight : model.at(p);
         const std::string base = base_name(a, p, file);
-        check<BadInput>(base.empty() || is_same(own, file.read(base, p.shape), file.info(base).dtype),
+        check<BadInput>(base.empty() || is_same(own, file.read(base, p.shape), file.tensor(base).layout->name),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path, base);
         const LayerSize size = patterns.of(family(a.family).layer_of(p));
         const auto [first, second] = stored_adapter(a, p, size.rank);

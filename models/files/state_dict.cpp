@@ -23,12 +23,12 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
             unmatched.missing.push_back(name);
             continue;
         }
-        const auto& stored = file.info(name).shape;
+        const auto& stored = file.tensor(name).shape;
         const Shape shape(stored.begin(), stored.end());
         if (shape != p.shape())
             problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
     }
-    for (const auto& [name, info] : file.tensors())
+    for (const auto& [name, tensor] : file.tensors())
         if (!known.contains(name)) unmatched.unexpected.push_back(name);
     if (match == Match::all) {
         for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);

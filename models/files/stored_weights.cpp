@@ -58,7 +58,7 @@ ParameterSpec tied_head(const Architecture& a) {
 }
 
 std::vector<float> read(const WeightFiles& file, const std::string& name) {
-    std::vector<float> values(file.info(name).count);
+    std::vector<float> values(file.tensor(name).count);
     file.read(name, values.data(), values.size());
     return values;
 }
@@ -69,7 +69,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     std::string problems;
     std::set<std::string> known;
     const auto fits = [&](const ParameterSpec& p, const std::string& name) {
-        const auto found = file.info(name).shape, wanted = stored.shape_of(p);
+        const auto found = file.tensor(name).shape, wanted = stored.shape_of(p);
         if (found != wanted)
             problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p), shape_text(found),
                                     stored.config(), shape_text(wanted));
@@ -95,23 +95,22 @@ std::string misfits(const Architecture& a, const Stored& stored) {
                                     stored.usual_name(p));
         }
     }
-    file.each([&](const WeightInfo& info) {
-        if (!known.contains(info.name) && !stored.ignores(info.name))
-            problems += fmt::format("; {} is not known", shown_name(info.name));
-    });
+    for (const auto& [name, tensor] : file.tensors())
+        if (!known.contains(name) && !stored.ignores(name))
+            problems += fmt::format("; {} is not known", shown_name(name));
     return shorten_list(std::move(problems));
 }
 
 // E: float, or BFloat16 where that is what the file holds.
 template <class E>
 Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
-    const std::string name = stored.name_of(p);
+    const formats::FileTensor& tensor = stored.file.tensor(stored.name_of(p));
     const bool transposed = !stored.gguf() && stored.names.stored_transposed(p);
     Array<E> values(transposed ? Shape{p.shape[1], p.shape[0]} : p.shape);
-    const std::uint64_t not_finite = stored.file.read(name, values.data(), values.size());
+    const std::uint64_t not_finite = tensor.read(values.data(), values.size());
     check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
                     stored.usual_name(p));
-    stored.file.release(name);
+    tensor.release(0, tensor.count);
     if (transposed) values = values.transposed(0, 1).clone();
     if (stored.interleaved(p)) {
         const std::size_t d = a.head_size();
@@ -126,9 +125,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
 
 // A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
 PackedMatrix read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
-    const std::string name = stored.name_of(p);
-    const formats::GgufFile& file = *stored.file.gguf();
-    const formats::GgufTensor& tensor = file.readable(name);
+    const formats::FileTensor& tensor = stored.file.tensor(stored.name_of(p)).readable();
     const std::size_t columns = p.shape[1], d = a.head_size();
     const auto stored_row = [&, interleaved = stored.interleaved(p)](std::size_t r) {
         const std::size_t i = r % d;
@@ -139,17 +136,17 @@ PackedMatrix read_q8(const Stored& stored, const Architecture& a, const Paramete
     const auto fill = [&](std::size_t r, float* row) {
         const std::size_t begin = stored_row(r) * columns, released = begin / kReleased * kReleased;
         if (tensor.widen(begin, row, columns) > 0) finite = false;
-        if (begin + columns >= released + kReleased) file.release(tensor, released, kReleased);
+        if (begin + columns >= released + kReleased) tensor.release(released, kReleased);
     };
     PackedMatrix matrix = PackedMatrix::q8_of_rows(p.shape[0], columns, fill);
     check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
-    stored.file.release(name);
+    tensor.release(0, tensor.count);
     return matrix;
 }
 
 bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
     if (!stored.gguf() || storage.type != WeightType::q8_0 || !may_be_packed(p)) return false;
-    const std::size_t block = stored.file.gguf()->tensor(stored.name_of(p)).layout->block;
+    const std::size_t block = stored.file.tensor(stored.name_of(p)).layout->block;
     if (storage.inference && p.name == ParameterName::token_table && block == 1) return false;  // its rows stay exact
     return p.shape[1] % kQ8Block == 0 && p.shape[1] % block == 0;
 }
@@ -164,10 +161,8 @@ std::string shorten_list(std::string problems) {
 
 void check_weights(const Architecture& a, const WeightFiles& file) {
     const Stored stored{family(a.family), file};
-    std::size_t tensors = 0;
-    file.each([&](const WeightInfo&) { ++tensors; });
     const std::string problems =
-        a.n_layer <= tensors
+        a.n_layer <= file.tensors().size()
             ? misfits(a, stored)
             : fmt::format("; {} is missing", stored.usual_name(layer_parameters(a, a.n_layer - 1).front()));
     check<BadInput>(problems.empty(), "{}: the weights do not fit {}{}", file.path.string(), stored.config(), problems);
@@ -178,7 +173,7 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     const bool trained = storage.type == WeightType::fp32 && !storage.inference;
     for (const ParameterSpec& p : parameters(model.config)) {
         const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
-        const bool half = rounded || file.info(stored.name_of(p)).type == "BF16";
+        const bool half = rounded || file.tensor(stored.name_of(p)).layout->name == "BF16";
         const auto values = [&]() -> Weight<float> {
             if (reads_q8(stored, p, storage)) return Weight<float>(read_q8(stored, model.config, p));
             if (!half || !may_be_packed(p) || trained)

@@ -1,6 +1,7 @@
 #include "models/files/weight_files.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
@@ -13,23 +14,23 @@ namespace inkling::models {
 namespace fs = std::filesystem;
 
 WeightFiles WeightFiles::open(const fs::path& folder) {
-    WeightFiles weights;
     if (formats::is_gguf(folder)) {
-        weights.path = folder;
+        WeightFiles weights(folder);
         weights.gguf_ = std::make_unique<formats::GgufFile>(formats::GgufFile::open(folder));
+        weights.tensors_ = weights.gguf_->tensors();
         return weights;
     }
-    weights.path = folder / "model.safetensors.index.json";
-    if (!formats::is_there(folder / "model.safetensors") && formats::is_there(weights.path)) {
+    const fs::path one = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
+    if (!formats::is_there(one) && formats::is_there(index)) {
+        WeightFiles weights(index);
         weights.add_shards(folder);
         return weights;
     }
-    weights.path = folder / "model.safetensors";
-    formats::refuse_other_form(weights.path, {"pytorch_model.bin", "pytorch_model.bin.index.json"},
+    formats::refuse_other_form(one, {"pytorch_model.bin", "pytorch_model.bin.index.json"},
                                "from transformers import AutoModelForCausalLM as M; "
                                "M.from_pretrained('{0}').save_pretrained('{0}')");
-    const auto& file = weights.files_[""] = formats::SafetensorsFile::open(weights.path);
-    for (const auto& [name, info] : file.tensors()) weights.file_of_.emplace(name, &file);
+    WeightFiles weights(one);
+    weights.tensors_ = formats::SafetensorsFile::open(one).tensors();
     return weights;
 }
 
@@ -38,6 +39,7 @@ void WeightFiles::add_shards(const fs::path& folder) {
     const auto index = formats::parse_json(formats::read_file(path, formats::FileKind::json), what, 16);
     const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
+    std::map<std::string, formats::SafetensorsFile> files;
     for (const auto& [name, shard] : index["weight_map"].items()) {
         check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
                         formats::quote(shard));
@@ -46,53 +48,22 @@ void WeightFiles::add_shards(const fs::path& folder) {
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
                         "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
                         shown_name(file_name));
-        const auto [found, is_new] = files_.try_emplace(file_name);
-        formats::SafetensorsFile& file = found->second;
-        if (is_new) file = formats::SafetensorsFile::open(folder / plain);
+        if (!files.contains(file_name)) files.emplace(file_name, formats::SafetensorsFile::open(folder / plain));
+        const formats::SafetensorsFile& file = files.at(file_name);
         check<BadInput>(file.contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
-        file_of_.emplace(file.info(name).name, &file);
+        add_tensor(file.tensor(name));
     }
-}
-
-const formats::SafetensorsFile& WeightFiles::file_of(const std::string& name) const {
-    const auto found = file_of_.find(name);
-    check<BadInput>(found != file_of_.end(), "{}: {} is missing", path.string(), name);
-    return *found->second;
-}
-
-WeightInfo WeightFiles::info(const std::string& name) const {
-    if (!gguf_) {
-        const formats::TensorInfo& t = file_of(name).info(name);
-        return {name, formats::dtype_name(t.dtype), t.shape, t.count, t.end - t.begin};
-    }
-    const formats::GgufTensor& t = gguf_->tensor(name);
-    return {name, t.layout->name, t.shape, t.count, t.bytes.size()};
-}
-
-std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    return gguf_ ? gguf_->read(name, out, count) : file_of(name).read(name, out, count);
-}
-
-std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
-    if (!gguf_) return file_of(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
-    return gguf_->read(name, out, count);
-}
-
-void WeightFiles::release(const std::string& name) const {
-    if (gguf_) return gguf_->release(gguf_->tensor(name), 0, info(name).count);
-    const formats::SafetensorsFile& file = file_of(name);
-    file.release(file.info(name));
 }
 
 std::uint64_t WeightFiles::bytes() const {
     std::uint64_t n = 0;
-    each([&](const WeightInfo& info) { n += info.bytes; });
+    for (const auto& [name, tensor] : tensors_) n += tensor.bytes.size();
     return n;
 }
 
 std::string_view WeightFiles::type() const {
     std::map<std::string_view, std::uint64_t> counts;
-    each([&](const WeightInfo& info) { counts[info.type] += info.count; });
+    for (const auto& [name, tensor] : tensors_) counts[tensor.layout->name] += tensor.count;
     const auto most = std::max_element(counts.begin(), counts.end(),
                                        [](const auto& x, const auto& y) { return x.second < y.second; });
     return most == counts.end() ? "F32" : most->first;
@@ -100,9 +71,10 @@ std::string_view WeightFiles::type() const {
 
 bool WeightFiles::quantized() const {
     std::uint64_t all = 0, in_blocks = 0;
-    if (gguf_)
-        for (const auto& [name, tensor] : gguf_->tensors())
-            all += tensor.count, in_blocks += tensor.layout->block > 1 ? tensor.count : 0;
+    for (const auto& [name, tensor] : tensors_) {
+        all += tensor.count;
+        if (gguf_ && tensor.layout->block > 1) in_blocks += tensor.count;
+    }
     return in_blocks > all / 2;
 }
 

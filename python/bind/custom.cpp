@@ -71,13 +71,12 @@ void save_tensors(const std::filesystem::path& path, const std::map<std::string,
 std::map<std::string, AnyTensor> load_tensors(const std::filesystem::path& path) {
     const auto file = formats::SafetensorsFile::open(path);
     std::map<std::string, AnyTensor> all;
-    for (const auto& [name, info] : file.tensors()) {
-        using enum formats::DType;
-        if (info.dtype != F16 && info.dtype != BF16 && info.dtype != F32 && info.dtype != F64) continue;
-        with_type(info.dtype == F64 ? DType::float64 : DType::float32, [&, &n = name, &i = info]<class T>() {
-            Array<T> values(Shape(i.shape.begin(), i.shape.end()));
-            file.read(n, values.data(), values.size());
-            all.emplace(n, AnyTensor(Tensor<T>(ConstArray<T>(values))));
+    for (const auto& [name, stored] : file.tensors()) {
+        if (!stored.layout->widen) continue;  // no floats
+        with_type(stored.layout->name == "F64" ? DType::float64 : DType::float32, [&, &from = stored]<class T>() {
+            Array<T> values(Shape(from.shape.begin(), from.shape.end()));
+            from.read(values.data(), values.size());
+            all.emplace(from.name, AnyTensor(Tensor<T>(ConstArray<T>(values))));
         });
     }
     return all;

@@ -88,7 +88,7 @@ TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
     auto loaded = models::load_model(folder.path());
     const auto tokenizer = data::CharTokenizer::from_text("\n\\ abc\x7f");
     const Gguf file = Exported(*loaded.model, tokenizer, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
-    CHECK(file.tensors.at("blk.0.ffn_up.weight").type == 1);
+    CHECK(file.tensors.at("blk.0.ffn_up.weight").type == "F16");
     const auto& j = file.pairs;
     check_holds(j, "general.architecture", "gpt2", "general.name", "mine", "general.file_type", 1, "gpt2.block_count",
                 2, "gpt2.context_length", 6, "gpt2.embedding_length", 12, "gpt2.feed_forward_length", 48,

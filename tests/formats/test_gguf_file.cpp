@@ -68,7 +68,7 @@ TEST_CASE("gguf file: every type is widened as llama.cpp's own package does it",
         file.read(name + ".f32", wanted.data(), 256);
         CHECK(std::memcmp(values.data(), wanted.data(), 4 * 256) == 0);
         CHECK(not_finite == 0);
-        file.release(t, 0, t.count);
+        t.release(0, t.count);
         ++types;
     }
     CHECK(types == 14);
@@ -136,7 +136,7 @@ TEST_CASE("gguf file: any cut is one line, and so is every other broken rule", "
     good.tensor("a", {3, 2}, 0, 0).tensor("b", {32}, 8, 32).data(32 + 34);
     CHECK(good.parse().tensor("a").shape == std::vector<std::uint64_t>{2, 3});
     const GgufFile parsed = good.parse();
-    parsed.release(parsed.tensor("a"), 0, 6);  // memory of the caller's: nothing to free
+    parsed.tensor("a").release(0, 6);  // memory of the caller's: nothing to free
     for (std::size_t size = 0; size < good.bytes.size(); ++size) {
         GgufBytes cut = good;
         cut.bytes.resize(size);

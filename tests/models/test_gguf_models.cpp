@@ -134,7 +134,7 @@ TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way
     CHECK(formats::read_file(again) == formats::read_file(path));
     const auto files = models::WeightFiles::open(path);
     CHECK(files.type() == "Q8_0");
-    CHECK(files.info("blk.0.attn_q.weight").bytes == 64 * 64 / 32 * 34);
+    CHECK(files.tensor("blk.0.attn_q.weight").bytes.size() == 64 * 64 / 32 * 34);
 }
 
 TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers roughly", "[models]") {
@@ -145,8 +145,8 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     models::write_gguf(scratch.path("m.gguf"), model, tokenizer, GgufType::Q4_0, "m");
     const auto files = models::WeightFiles::open(scratch.path("m.gguf"));
     CHECK(files.type() == "Q4_0");
-    CHECK(files.info("blk.1.ffn_up.weight").bytes == 256 * 64 / 32 * 18);
-    for (const char* const words : {"token_embd.weight", "output.weight"}) CHECK(files.info(words).type == "Q8_0");
+    CHECK(files.tensor("blk.1.ffn_up.weight").bytes.size() == 256 * 64 / 32 * 18);
+    for (const char* const words : {"token_embd.weight", "output.weight"}) CHECK(files.tensor(words).layout->name == "Q8_0");
     const LoadedModel wide = models::load_model(scratch.path("m.gguf")),
                       half = models::load_model(scratch.path("m.gguf"), std::nullopt, {WeightType::bf16});
     const ConstArray<float> here = some_logits(model), back = some_logits(*wide.model);

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/gguf/gguf_file.h"
@@ -19,7 +20,7 @@ namespace inkling::testing {
 
 struct GgufNumbers {
     std::vector<std::uint64_t> shape;  // rows first
-    std::uint32_t type = 0;
+    std::string_view type = {};
     std::vector<float> values;
 };
 
@@ -37,7 +38,7 @@ struct Gguf {
                 pairs[key] = file.numbers(key, list.count);
         }
         for (const auto& [name, t] : file.tensors()) {
-            GgufNumbers& numbers = tensors[name] = {t.shape, static_cast<std::uint32_t>(t.layout->type), {}};
+            GgufNumbers& numbers = tensors[name] = {t.shape, t.layout->name, {}};
             numbers.values.resize(t.count);
             file.read(name, numbers.values.data(), t.count);
         }

@@ -39,8 +39,8 @@ inline std::string timeless(const std::filesystem::path& file) {
         for (const auto& [key, value] : state.metadata())
             if (key != "train_s" && key != "elapsed_s" && key != "checksum" && key != "config")
                 text += key + "=" + value + "\n";
-        for (const auto& [name, info] : state.tensors())
-            text += name + std::string(reinterpret_cast<const char*>(state.data(info)), info.end - info.begin);
+        for (const auto& [name, t] : state.tensors())
+            text += name + std::string(reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size());
     } else {
         text = formats::read_file(file);
     }

@@ -29,10 +29,10 @@ nlohmann::json numbers_of(const fs::path& folder) {
 std::map<std::string, std::vector<float>> values_of(const fs::path& folder) {
     const auto file = models::WeightFiles::open(folder);
     std::map<std::string, std::vector<float>> all;
-    file.each([&](const models::WeightInfo& info) {
-        all[info.name].resize(info.count);
-        file.read(info.name, all[info.name].data(), info.count);
-    });
+    for (const auto& [name, tensor] : file.tensors()) {
+        all[name].resize(tensor.count);
+        tensor.read(all[name].data(), tensor.count);
+    }
     return all;
 }
 

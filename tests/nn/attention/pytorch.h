@@ -53,13 +53,13 @@ class Case {
     }
     template <class T, class Stored>
     Array<T> read(const std::string& key) const {
-        const auto& info = file_.info(name_ + "." + key);
-        std::vector<Stored> stored(info.count);
+        const auto& from = file_.tensor(name_ + "." + key);
+        std::vector<Stored> stored(from.count);
         if constexpr (std::is_floating_point_v<Stored>)
-            file_.read(info.name, stored.data(), stored.size());
+            from.read(stored.data(), stored.size());
         else
-            std::memcpy(stored.data(), file_.data(info), info.end - info.begin);
-        Array<T> a(Shape(info.shape.begin(), info.shape.end()));
+            std::memcpy(stored.data(), from.bytes.data(), from.bytes.size());
+        Array<T> a(Shape(from.shape.begin(), from.shape.end()));
         std::copy(stored.begin(), stored.end(), a.data());
         return a;
     }
