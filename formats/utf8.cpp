@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -34,6 +35,19 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) {
     if (c < smallest[length] || !is_scalar_value(c)) return invalid_code_point;
     offset = begin + length;
     return c;
+}
+
+char32_t previous_code_point(std::string_view text, std::size_t& end) {
+    const std::string_view before = text.substr(0, end--);
+    for (std::size_t size = 1; size <= std::min<std::size_t>(4, before.size()); ++size) {
+        std::size_t at = before.size() - size;
+        const std::size_t begin = at;
+        const char32_t c = next_code_point(before, at);
+        if (c == invalid_code_point || at != before.size()) continue;
+        end = begin;
+        return c;
+    }
+    return invalid_code_point;
 }
 
 char32_t valid_code_point(std::string_view text, std::size_t& offset) {
@@ -79,6 +93,19 @@ std::vector<char32_t> to_code_points(std::string_view text) {
     points.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) points.push_back(valid_code_point(text, at));
     return points;
+}
+
+bool is_white_space(char32_t c) {
+    return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
+           c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
+                                             bool left, bool right) {
+    std::size_t begin = 0, end = text.size();
+    for (std::size_t next = 0; left && begin < end && strip(next_code_point(text, next));) begin = next;
+    for (std::size_t before = end; right && begin < end && strip(previous_code_point(text, before));) end = before;
+    return {begin, end};
 }
 
 std::string to_percent(std::string_view bytes) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace inkling::formats {
@@ -16,7 +18,11 @@ inline constexpr char32_t invalid_code_point = 0xFFFFFFFF;
 // invalid_code_point and is passed, too, so that every loop ends. Needs offset < text.size().
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
-// The same, but throws BadInput, with the byte's offset, for invalid_code_point.
+// The code point before text[end], and moves end to its beginning; invalid_code_point for a byte that ends none. Needs
+// end > 0.
+char32_t previous_code_point(std::string_view text, std::size_t& end);
+
+// next_code_point, but throws BadInput, with the byte's offset, for invalid_code_point.
 char32_t valid_code_point(std::string_view text, std::size_t& offset);
 
 // The offset of the first byte that begins no valid code point; npos if the text is valid.
@@ -28,6 +34,12 @@ std::size_t invalid_utf8_size(std::string_view text, std::size_t at);
 
 // Throws BadInput with the byte offset if the text is not UTF-8.
 std::vector<char32_t> to_code_points(std::string_view text);
+
+bool is_white_space(char32_t c);  // Unicode's White_Space
+
+// The range of the text without leading and trailing characters for which strip(c) holds.
+std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
+                                             bool left = true, bool right = true);
 
 // Percent-encodes any bytes as in a URL, "caf%E9.txt", except letters, digits and "-._~/". from_percent decodes; it
 // throws BadInput, beginning with `what`, unless two hexadecimal digits follow each '%'.

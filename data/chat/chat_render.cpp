@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
+#include "formats/utf8.h"
 
 namespace inkling::data {
 
@@ -66,7 +67,7 @@ bool has_tool_calls(const ChatMessage& message) {
 
 bool is_blank(const ChatMessage& message) {
     const std::string& text = message.content;
-    const auto [begin, end] = jinja::stripped(text, jinja::is_python_space);
+    const auto [begin, end] = formats::stripped(text, jinja::is_python_space);
     return begin == end;
 }
 

@@ -58,7 +58,7 @@ ChatTemplate::ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
             if (end_ < 0 && piece.begin >= end) end_ = piece.id;
         check<BadInput>(end > 0, "it leaves out message 2, of the assistant");
         const std::string after = both.bytes.substr(end);
-        const auto [first, last] = jinja::stripped(after, jinja::is_python_space);
+        const auto [first, last] = formats::stripped(after, jinja::is_python_space);
         check<BadInput>(end_ >= 0, "behind an answer it has '{}', which is no special token of the tokenizer",
                         after.substr(first, last - first));
         source_ = std::move(source);

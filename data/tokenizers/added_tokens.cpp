@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <span>
 
-#include "data/tokenizers/split/white_space.h"
+#include "data/tokenizers/split/regex.h"
+#include "data/tokenizers/split/split_patterns.h"
 #include "engine/base/check.h"
+#include "formats/utf8.h"
 
 namespace inkling::data {
 
 namespace {
 
+// A byte that is not UTF-8 is no word.
+bool is_word(std::string_view character) {
+    static const Regex word(pcre2_pattern(word_class));
+    return formats::find_invalid_utf8(character) == std::string_view::npos && Regex::Scan(word).find(character, 0);
+}
+
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
-    if (begin > 0) {
-        const std::size_t before = previous_character(text, begin);
-        if (is_word(text.substr(before, begin - before))) return false;
-    }
-    return end == text.size() || !is_word(first_character(text, end));
+    std::size_t before = begin, after = end;
+    if (begin > 0) formats::previous_code_point(text, before);
+    if (end < text.size()) formats::next_code_point(text, after);
+    return !is_word(text.substr(before, begin - before)) && !is_word(text.substr(end, after - end));
 }
 
 }  // namespace
@@ -106,17 +113,16 @@ void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& 
         if (token->special && !special) continue;
         if (token->single_word && !stands_alone(text, begin, end)) continue;
         if (token->lstrip) {
-            while (begin > done) {
-                const std::size_t before = previous_character(text, begin);
-                if (before < done || !is_space(text.substr(before, begin - before))) break;
+            for (std::size_t before = begin;
+                 begin > done && formats::is_white_space(formats::previous_code_point(text, before)) && before >= done;)
                 begin = before;
-            }
         }
         if (token->rstrip) {
             if (end < spaces_begin || end >= spaces_end) {  // else it is known where these spaces end
                 spaces_begin = spaces_end = end;
-                while (spaces_end < text.size() && is_space(first_character(text, spaces_end)))
-                    spaces_end += first_character(text, spaces_end).size();
+                for (std::size_t after = end;
+                     spaces_end < text.size() && formats::is_white_space(formats::next_code_point(text, after));)
+                    spaces_end = after;
             }
             end = spaces_end;
         }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "data/tokenizers/nfc.h"
-#include "data/tokenizers/split/white_space.h"
 #include "engine/base/check.h"
 #include "formats/utf8.h"
 
@@ -13,20 +12,6 @@ namespace {
 
 void check_growth(const std::string& text, std::size_t limit) {
     check<BadInput>(text.size() <= limit, "its steps make a text too long: at most {} bytes", limit);
-}
-
-std::string_view stripped(std::string_view text, bool left, bool right) {
-    while (left && !text.empty()) {
-        const std::string_view c = first_character(text, 0);
-        if (!is_space(c)) break;
-        text.remove_prefix(c.size());
-    }
-    while (right && !text.empty()) {
-        const std::size_t last = previous_character(text, text.size());
-        if (!is_space(text.substr(last))) break;
-        text = text.substr(0, last);
-    }
-    return text;
 }
 
 }  // namespace
@@ -50,17 +35,17 @@ std::string replaced(std::string_view text, const Pattern& pattern, std::string_
     return result;
 }
 
-bool Normalizer::may_be_cut() const {
-    return std::all_of(steps_.begin(), steps_.end(), [](const NormalizerStep& step) {
+bool may_be_cut(const std::vector<NormalizerStep>& steps) {
+    return std::all_of(steps.begin(), steps.end(), [](const NormalizerStep& step) {
         return step.kind == NormalizerStep::Kind::nfc || step.kind == NormalizerStep::Kind::lowercase;
     });
 }
 
-std::string Normalizer::operator()(std::string_view text) const {
+std::string normalized(std::string_view text, const std::vector<NormalizerStep>& steps) {
     using Kind = NormalizerStep::Kind;
     const std::size_t limit = growth_limit(text.size());
     std::string result(text);
-    for (const NormalizerStep& step : steps_) {
+    for (const NormalizerStep& step : steps) {
         switch (step.kind) {
             case Kind::nfc:
                 result = to_nfc(result);
@@ -74,9 +59,11 @@ std::string Normalizer::operator()(std::string_view text) const {
             case Kind::prepend:
                 if (!result.empty()) result.insert(0, step.content);
                 break;
-            case Kind::strip:
-                result = std::string(stripped(result, step.left, step.right));
+            case Kind::strip: {
+                const auto [begin, end] = formats::stripped(result, formats::is_white_space, step.left, step.right);
+                result = result.substr(begin, end - begin);
                 break;
+            }
         }
         check_growth(result, limit);
     }

@@ -1,6 +1,5 @@
 // The first step of a tokenizer: rewrites the text before it is split.
-//   const Normalizer normalizer({{.kind = NormalizerStep::Kind::prepend, .content = "_"}});
-//   normalizer("Hello");   // "_Hello"
+//   normalized("Hello", {{.kind = NormalizerStep::Kind::prepend, .content = "_"}});   // "_Hello"
 #pragma once
 
 #include <string>
@@ -31,21 +30,11 @@ constexpr auto names(NormalizerStep::Kind) {
                              {Kind::strip, "Strip"}});
 }
 
-class Normalizer {
-  public:
-    explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
+// Throws BadInput for a result that is too long.
+std::string normalized(std::string_view text, const std::vector<NormalizerStep>& steps);
 
-    bool empty() const { return steps_.empty(); }
-
-    // Whether a text may be cut between an ASCII letter and ASCII white space and its parts normalized separately.
-    bool may_be_cut() const;
-
-    // Throws BadInput for a result that is too long.
-    std::string operator()(std::string_view text) const;
-
-  private:
-    std::vector<NormalizerStep> steps_;
-};
+// Whether a text may be cut between an ASCII letter and ASCII white space and its parts normalized separately.
+bool may_be_cut(const std::vector<NormalizerStep>& steps);
 
 // Replaces every match. Bytes that are not UTF-8 are kept and never match. Throws BadInput if the result exceeds
 // `limit` bytes.

@@ -21,13 +21,13 @@ std::string joined(const std::vector<std::string>& tokens) {
 
 }  // namespace
 
-std::string TokenDecoder::operator()(std::vector<std::string> tokens, bool begins) const {
+std::string decoded(std::vector<std::string> tokens, const std::vector<DecoderStep>& steps, bool begins) {
     using Kind = DecoderStep::Kind;
     bool fused = false;
     std::size_t size = 0;
     for (const std::string& token : tokens) size += token.size();
     const std::size_t limit = growth_limit(size);
-    for (const DecoderStep& step : steps_) {
+    for (const DecoderStep& step : steps) {
         switch (step.kind) {
             case Kind::byte_level:
                 for (std::string& token : tokens)

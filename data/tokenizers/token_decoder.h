@@ -1,7 +1,6 @@
 // The last step of a tokenizer: tokens to text.
-//   const TokenDecoder decoder({{.kind = DecoderStep::Kind::replace, .pattern = {"\u2581", true}, .content = " "},
-//                               {.kind = DecoderStep::Kind::fuse}});
-//   decoder({"Hello", "\u2581world"}, true);               // "Hello world"
+//   const DecoderStep spaces{.kind = DecoderStep::Kind::replace, .pattern = {"\u2581", true}, .content = " "};
+//   decoded({"Hello", "\u2581world"}, {spaces}, true);      // "Hello world"
 #pragma once
 
 #include <string>
@@ -34,16 +33,7 @@ constexpr auto names(DecoderStep::Kind) {
                              {Kind::metaspace, "Metaspace"}});
 }
 
-class TokenDecoder {
-  public:
-    explicit TokenDecoder(std::vector<DecoderStep> steps) : steps_(std::move(steps)) {}
-
-    // `begins`: these are the first tokens; only then does the decoder strip the start. Returns bytes that need not be
-    // UTF-8.
-    std::string operator()(std::vector<std::string> tokens, bool begins) const;
-
-  private:
-    std::vector<DecoderStep> steps_;
-};
+// `begins`: these are the first tokens; only then do the steps strip the start. Returns bytes that need not be UTF-8.
+std::string decoded(std::vector<std::string> tokens, const std::vector<DecoderStep>& steps, bool begins);
 
 }  // namespace inkling::data

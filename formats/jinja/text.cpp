@@ -66,31 +66,11 @@ std::size_t find_in(std::string_view all, std::string_view part, std::size_t fro
     return at ? static_cast<std::size_t>(static_cast<const char*>(at) - all.data()) : std::string_view::npos;
 }
 
-bool is_python_space(char32_t c) {
-    return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
+bool is_python_space(char32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); }
 
 bool is_letter(char32_t c) {
     const auto category = utf8proc_category(static_cast<std::int32_t>(c));
     return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
-}
-
-std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
-                                             bool left, bool right) {
-    std::size_t begin = 0, end = text.size();
-    while (left && begin < end) {
-        std::size_t next = begin;
-        if (!strip(next_code_point(text, next))) break;
-        begin = next;
-    }
-    while (right && begin < end) {
-        std::size_t at = end - 1, next = 0;
-        while (at > begin && (text[at] & 0xC0) == 0x80) --at;
-        if (!strip(next_code_point(text.substr(at), next))) break;
-        end = at;
-    }
-    return {begin, end};
 }
 
 void change_letter(std::string_view character, Letters to, std::string& out) {

@@ -10,7 +10,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace inkling::formats::jinja {
@@ -47,9 +46,6 @@ std::size_t find_in(std::string_view all, std::string_view part, std::size_t fro
 
 bool is_python_space(char32_t c);
 bool is_letter(char32_t c);
-// The range of the text without leading and trailing characters for which strip(c) holds.
-std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
-                                             bool left = true, bool right = true);
 
 enum class Letters { upper, lower, title };
 // Python's case mapping of a letter, which may give several. Throws BadInput for letters whose mapping depends on their

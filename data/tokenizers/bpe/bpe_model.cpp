@@ -16,16 +16,15 @@ constexpr std::string_view word_sign = "\u2581";
 
 }  // namespace
 
-BpeModel::BpeModel(const BpeModelSpec& spec) : byte_letters_(spec.byte_letters), fuse_unk_(spec.fuse_unk) {
-    std::array<std::int32_t, 256> single;
-    single.fill(-1);
-    fallback_.fill(-1);
+BpeModel::BpeModel(const BpeModelSpec& spec)
+    : byte_letters_(spec.byte_letters), fuse_unk_(spec.fuse_unk), pairs_(spec.merges) {
+    byte_ids_.fill(-1);
     bytes_.reserve(spec.vocab.size());
     for (const std::string& token : spec.vocab) {
         const auto id = static_cast<std::int32_t>(bytes_.size());
         // A token that is not in byte letters is part of no merge and stands for itself.
         auto bytes = byte_letters_ ? from_byte_letters(token) : token;
-        if (bytes && bytes->size() == 1) single[static_cast<unsigned char>((*bytes)[0])] = id;
+        if (byte_letters_ && bytes && bytes->size() == 1) byte_ids_[static_cast<unsigned char>((*bytes)[0])] = id;
         if (bytes && spec.ignore_merges && !bytes->empty()) {
             whole_.emplace(*bytes, id);
             longest_ = std::max(longest_, bytes->size());
@@ -39,7 +38,6 @@ BpeModel::BpeModel(const BpeModelSpec& spec) : byte_letters_(spec.byte_letters),
         bytes_.push_back(bytes ? std::move(*bytes) : token);
     }
     check<BadInput>(!bytes_.empty(), "the vocabulary is empty");
-    pairs_.emplace(single, spec.merges);
     if (byte_letters_) return;
 
     const auto id_of = [&](const std::string& token) {
@@ -47,7 +45,7 @@ BpeModel::BpeModel(const BpeModelSpec& spec) : byte_letters_(spec.byte_letters),
         return found == spec.vocab.end() ? -1 : static_cast<std::int32_t>(found - spec.vocab.begin());
     };
     for (std::size_t byte = 0; spec.byte_fallback && byte < 256; ++byte)
-        fallback_[byte] = id_of(fallback_token(static_cast<char>(byte)));
+        byte_ids_[byte] = id_of(fallback_token(static_cast<char>(byte)));
     if (spec.unk_token) {
         unknown_ = id_of(*spec.unk_token);
         check<BadInput>(unknown_ >= 0, "model.unk_token is not in the vocabulary");
@@ -80,10 +78,17 @@ void BpeModel::Encoder::append_ids(std::string_view piece, std::vector<std::int3
     if (found != whole.end()) {
         ids.push_back(found->second);
     } else if (model_.byte_letters_) {
-        model_.pairs_->append_ids(piece, ids, lasting ? nullptr : between);
+        const auto id_at = [&](std::size_t i) {
+            const auto byte = static_cast<unsigned char>(piece[i]);
+            const std::int32_t id = model_.byte_ids_[byte];
+            check<BadInput>(id >= 0, "the byte 0x{:02X} is not in the vocabulary", byte);
+            return id;
+        };
+        model_.pairs_.append_ids(piece.size(), id_at, ids, lasting ? nullptr : between);
     } else {
         append_symbols(piece);
-        model_.pairs_->append_ids(symbols_, ids, lasting ? nullptr : between);
+        const auto id_at = [&](std::size_t i) { return symbols_[i]; };
+        model_.pairs_.append_ids(symbols_.size(), id_at, ids, lasting ? nullptr : between);
     }
     if (lasting) cache_.insert(piece, std::span(ids).subspan(before));
 }
@@ -103,7 +108,7 @@ void BpeModel::Encoder::append_symbols(std::string_view piece) {
             continue;
         }
         const std::string_view bytes = piece.substr(begin, at - begin);
-        const auto fallback = [&](char byte) { return model_.fallback_[static_cast<unsigned char>(byte)]; };
+        const auto fallback = [&](char byte) { return model_.byte_ids_[static_cast<unsigned char>(byte)]; };
         if (std::all_of(bytes.begin(), bytes.end(), [&](char byte) { return fallback(byte) >= 0; })) {
             for (const char byte : bytes) symbols_.push_back(fallback(byte));
             continue;

@@ -36,7 +36,8 @@ class BpeModel {
     explicit BpeModel(const BpeModelSpec& spec);
 
     // The bytes of each token; for character models, the token itself.
-    const std::vector<std::string>& bytes() const { return bytes_; }  // by id
+    const std::vector<std::string>& bytes() const { return bytes_; }     // by id
+    std::vector<std::string> take_bytes() { return std::move(bytes_); }  // encoding does without
 
     // Whether text may be cut at cut_before: no merge joins a U+2581 with what precedes it.
     bool may_be_cut() const { return may_be_cut_; }
@@ -64,9 +65,9 @@ class BpeModel {
     std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, only for ignore_merges
     std::size_t longest_ = 0;                              // longest key of whole_, in bytes
     std::vector<std::int32_t> characters_;                 // by code point, up to the largest in the vocabulary
-    std::array<std::int32_t, 256> fallback_;               // ids of bytes; -1: none
+    std::array<std::int32_t, 256> byte_ids_;               // of byte letters or of byte fallback; -1: none
     std::int32_t unknown_ = -1;
-    std::optional<BytePairs> pairs_;
+    BytePairs pairs_;
 };
 
 }  // namespace inkling::data

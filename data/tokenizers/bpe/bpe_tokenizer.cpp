@@ -1,7 +1,6 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 
 #include <algorithm>
-#include <list>
 
 #include "engine/base/check.h"
 #include "engine/base/parallel.h"
@@ -18,9 +17,9 @@ constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode be
 constexpr std::string_view ends_of_text[] = {end_of_text_token, "<|end_of_text|>", "</s>", "<eos>",
                                              "<\uFF5Cend\u2581of\u2581sentence\uFF5C>"};
 
-std::vector<AddedToken> normalized_contents(std::vector<AddedToken> tokens, const Normalizer& normalizer) {
+std::vector<AddedToken> normalized_contents(std::vector<AddedToken> tokens, const std::vector<NormalizerStep>& steps) {
     for (AddedToken& token : tokens)
-        if (token.normalized && !normalizer.empty()) token.content = normalizer(token.content);
+        if (token.normalized) token.content = normalized(token.content, steps);
     return tokens;
 }
 
@@ -28,22 +27,22 @@ std::vector<AddedToken> normalized_contents(std::vector<AddedToken> tokens, cons
 
 BpeTokenizer::BpeTokenizer(BpeSpec spec)
     : spec_(std::move(spec)),
-      normalizer_(spec_.normalizer),
-      added_(normalized_contents(spec_.added, normalizer_)),
+      added_(normalized_contents(spec_.added, spec_.normalizer)),
       pre_tokenizer_(spec_.pre_tokenizer),
       model_(spec_),
-      size_(model_.bytes().size()) {
-    if (spec_.decoder != std::vector<DecoderStep>{{}}) decoder_.emplace(spec_.decoder);
+      texts_(model_.take_bytes()),
+      joins_(spec_.decoder == std::vector<DecoderStep>{{}}) {
     for (const AddedToken& token : added_.list()) {
-        size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
-        added_bytes_[token.id] = token.content;
+        const auto id = static_cast<std::size_t>(token.id);
+        if (id >= texts_.size()) texts_.resize(id + 1);
+        texts_[id] = token.content;
     }
     for (const std::string_view end : ends_of_text)
         for (const AddedToken& token : spec_.added)
             if (token.special && token.content == end && !end_of_text_) end_of_text_ = token.id;
     // A cut lies after a letter and before white space. It must not split an added token or white space that it takes.
     const auto& added = added_.list();
-    may_be_cut_ = pre_tokenizer_.may_be_cut() && normalizer_.may_be_cut() &&
+    may_be_cut_ = pre_tokenizer_.may_be_cut() && data::may_be_cut(spec_.normalizer) &&
                   std::none_of(added.begin(), added.end(), [](const AddedToken& token) {
                       return token.rstrip || gpt2_safe_cut(token.content, 0) < token.content.size();
                   });
@@ -102,7 +101,7 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     }
 }
 
-// Tasks to encode together, and the normalized texts that they point into.
+// Tasks to encode together.
 class BpeTokenizer::Batch {
   public:
     Batch(const BpeTokenizer& tokenizer, const TakeIds& take) : tokenizer_(tokenizer), take_(take) {}
@@ -115,26 +114,17 @@ class BpeTokenizer::Batch {
         if (large || bytes_ >= batch_size || tasks_.size() >= task_size) encode();
     }
 
-    // The text stays in memory until end_normalized and an encode() after it; add its tasks before end_normalized.
-    std::string_view begin_normalized(std::string text) {
-        ++open_;
-        return normalized_.emplace_back(std::move(text));
-    }
-    void end_normalized() { --open_; }
-
     void encode() {
         if (!tasks_.empty()) tokenizer_.encode_tasks(tasks_, take_);
         tasks_.clear();
         bytes_ = 0;
-        while (normalized_.size() > open_) normalized_.pop_front();
     }
 
   private:
     const BpeTokenizer& tokenizer_;
     const TakeIds& take_;
     std::vector<Task> tasks_;
-    std::size_t bytes_ = 0, open_ = 0;
-    std::list<std::string> normalized_;
+    std::size_t bytes_ = 0;
 };
 
 // The first place at or after `from` where a normalized text may be cut for threads.
@@ -149,11 +139,11 @@ std::size_t BpeTokenizer::cut(std::string_view normalized, std::size_t from) con
 void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special, bool begins) const {
     Batch batch(*this, take);
     // `part` is text[begin, end), or its normalized form.
-    const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end) {
+    const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end, const auto& owner) {
         const auto place = [&](std::size_t at) { return at == part.size() ? end : begin + std::min(at, end - begin); };
         for (std::size_t at = 0; at < part.size();) {
             const std::size_t next = cut(part, at + task_size);
-            batch.add({part.substr(at, next - at), -1, begins && begin == 0 && at == 0, place(at), place(next)});
+            batch.add({part.substr(at, next - at), -1, begins && begin == 0 && at == 0, place(at), place(next), owner});
             at = next;
         }
     };
@@ -162,20 +152,21 @@ void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool speci
     };
     const auto add_text = [&](std::string_view raw) {
         const std::size_t begin = place_of(text, raw), end = begin + raw.size();
-        const bool changes = !normalizer_.empty();
-        const std::string_view normalized = changes ? batch.begin_normalized(normalizer_(raw)) : raw;
-        added_.cut_normalized(normalized, special, [&](std::string_view part, std::int32_t id) {
-            const std::size_t from = std::min(end, begin + place_of(normalized, part));
-            const std::size_t to = part.end() == normalized.end() ? end : std::min(end, from + part.size());
-            id >= 0 ? batch.add({{}, id, false, to, to}) : add_part(part, from, to);
+        std::shared_ptr<const std::string> owner;
+        if (!spec_.normalizer.empty()) owner = std::make_shared<const std::string>(normalized(raw, spec_.normalizer));
+        const std::string_view whole = owner ? *owner : raw;
+        added_.cut_normalized(whole, special, [&](std::string_view part, std::int32_t id) {
+            const std::size_t from = std::min(end, begin + place_of(whole, part));
+            const std::size_t to = part.end() == whole.end() ? end : std::min(end, from + part.size());
+            id >= 0 ? batch.add({{}, id, false, to, to}) : add_part(part, from, to, owner);
         });
-        if (changes) batch.end_normalized();
     };
     formats::named(origin, [&] {
         added_.cut_raw(text, special, [&](std::string_view part, std::int32_t id) {
             const std::size_t end = place_of(text, part) + part.size();
             if (id >= 0) return batch.add({{}, id, false, end, end});
-            const bool cuts = may_be_cut_ && !normalizer_.empty();  // so that a part of the text is copied at a time
+            const bool cuts =
+                may_be_cut_ && !spec_.normalizer.empty();  // so that a part of the text is copied at a time
             for (std::string_view rest = part; !rest.empty();) {
                 const std::size_t size = cuts ? gpt2_safe_cut(rest, task_size) : rest.size();
                 add_text(rest.substr(0, size));
@@ -194,17 +185,13 @@ bool BpeTokenizer::is_special(std::int32_t id) const {
 std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins) const {
     std::string bytes;
     std::vector<std::string> tokens;
-    decoder_ ? tokens.reserve(ids.size()) : bytes.reserve(4 * ids.size());
+    joins_ ? bytes.reserve(4 * ids.size()) : tokens.reserve(ids.size());
     for (const std::int32_t id : ids) {
         const auto at = static_cast<std::size_t>(id);
-        check<BadInput>(id >= 0 && at < size_, "token ids must be in [0, {}), got {}", size_, id);
-        const auto added = added_bytes_.find(id);
-        const std::string_view token = added != added_bytes_.end()  ? std::string_view(added->second)
-                                       : at < model_.bytes().size() ? std::string_view(model_.bytes()[at])
-                                                                    : std::string_view();
-        decoder_ ? static_cast<void>(tokens.emplace_back(token)) : static_cast<void>(bytes += token);
+        check<BadInput>(id >= 0 && at < texts_.size(), "token ids must be in [0, {}), got {}", texts_.size(), id);
+        joins_ ? static_cast<void>(bytes += texts_[at]) : tokens.push_back(texts_[at]);
     }
-    return decoder_ ? (*decoder_)(std::move(tokens), begins) : bytes;
+    return joins_ ? bytes : decoded(std::move(tokens), spec_.decoder, begins);
 }
 
 std::vector<std::int32_t> BpeTokenizer::marks(const std::vector<TextMark>& marks) {

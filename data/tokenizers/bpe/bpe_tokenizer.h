@@ -56,7 +56,7 @@ class BpeTokenizer final : public Tokenizer {
     // Returns bytes: tokens may begin or end inside a character (utf8_stream.h joins them).
     std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
     std::string decode_more(std::span<const std::int32_t> ids) const override { return decode(ids, false); }
-    std::size_t vocab_size() const override { return size_; }
+    std::size_t vocab_size() const override { return texts_.size(); }
     std::string to_json() const override;
     TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override;
@@ -64,15 +64,15 @@ class BpeTokenizer final : public Tokenizer {
     std::vector<std::int32_t> marks_after() const override { return marks(spec_.after); }
 
     const BpeSpec& spec() const { return spec_; }
-    const BpeModel& model() const { return model_; }
 
   private:
     // A part of the text, followed by an added token unless `id` is -1.
     struct Task {
         std::string_view text;
         std::int32_t id = -1;
-        bool first = false;              // at the start of the whole text
-        std::size_t begin = 0, end = 0;  // position in the whole text
+        bool first = false;                                  // at the start of the whole text
+        std::size_t begin = 0, end = 0;                      // position in the whole text
+        std::shared_ptr<const std::string> owner = nullptr;  // of normalized text
     };
     class Batch;
     void encode(std::string_view text, const TakeIds& take, bool special, bool begins = true) const;
@@ -84,13 +84,11 @@ class BpeTokenizer final : public Tokenizer {
     static std::vector<std::int32_t> marks(const std::vector<TextMark>& marks);
 
     BpeSpec spec_;
-    Normalizer normalizer_;
     AddedTokens added_;
     PreTokenizer pre_tokenizer_;
     BpeModel model_;
-    std::optional<TokenDecoder> decoder_;                        // none: only ByteLevel, which joins bytes_
-    std::size_t size_ = 0;                                       // size of the vocabulary
-    std::unordered_map<std::int32_t, std::string> added_bytes_;  // added tokens by id; some are also in the model
+    std::vector<std::string> texts_;  // of all tokens by id, before the steps of the decoder
+    bool joins_;                      // decoding joins the texts: its only step is ByteLevel
     std::optional<std::int32_t> end_of_text_;
     bool may_be_cut_ = false;  // whether raw text may be cut at gpt2_safe_cut
     std::shared_ptr<PieceCaches> caches_ = std::make_shared<PieceCaches>();

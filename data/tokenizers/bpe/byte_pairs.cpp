@@ -1,16 +1,10 @@
 #include "data/tokenizers/bpe/byte_pairs.h"
 
-#include "engine/base/check.h"
+#include <array>
 
 namespace inkling::data {
 
-namespace {
-
-constexpr std::size_t longest_short = 64;
-
-}  // namespace
-
-BytePairs::BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges) : bytes_(bytes) {
+BytePairs::BytePairs(const std::vector<Merge>& merges) {
     std::size_t size = 2;
     for (; size < 2 * merges.size() + 2; size *= 2) --shift_;
     slots_.resize(size);
@@ -27,29 +21,6 @@ const BytePairs::Slot& BytePairs::find(std::int32_t left, std::int32_t right) co
     std::size_t i = home(pair);
     while (slots_[i].pair != pair && slots_[i].pair != no_pair) i = (i + 1) & (slots_.size() - 1);
     return slots_[i];  // the empty slot has no_rank
-}
-
-std::int32_t BytePairs::id_of(char byte) const {
-    const std::int32_t id = bytes_[static_cast<unsigned char>(byte)];
-    check<BadInput>(id >= 0, "the byte 0x{:02X} is not in the vocabulary", static_cast<unsigned char>(byte));
-    return id;
-}
-
-void BytePairs::append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between) const {
-    const auto id_at = [&](std::size_t i) { return id_of(piece[i]); };
-    if (piece.size() > longest_short) return append_long(piece.size(), id_at, ids, between);
-    const std::size_t first = ids.size();
-    for (const char byte : piece) ids.push_back(id_of(byte));
-    merge_last(first, ids);
-}
-
-void BytePairs::append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
-                           const Between& between) const {
-    const auto id_at = [&](std::size_t i) { return symbols[i]; };
-    if (symbols.size() > longest_short) return append_long(symbols.size(), id_at, ids, between);
-    const std::size_t first = ids.size();
-    ids.insert(ids.end(), symbols.begin(), symbols.end());
-    merge_last(first, ids);
 }
 
 // Merges the symbols from `first` on, at most longest_short, in O(n^2) time.

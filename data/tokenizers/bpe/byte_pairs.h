@@ -1,17 +1,14 @@
-// Encodes the bytes of a piece by merging neighbours: applies the earliest-learned merge in the piece, leftmost first,
-// until none applies.
-//   const BytePairs pairs(bytes, merges);
-//   pairs.append_ids(" world", ids);
+// Encodes the symbols of a piece by merging neighbours: applies the earliest-learned merge in the piece, leftmost
+// first, until none applies.
+//   const BytePairs pairs(merges);
+//   pairs.append_ids(symbols.size(), [&](std::size_t i) { return symbols[i]; }, ids);
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
-#include <string_view>
 #include <vector>
 
 namespace inkling::data {
@@ -29,17 +26,20 @@ inline std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
 
 class BytePairs {
   public:
-    // `bytes[b]` is the id of byte b, or -1. Merges are in the order learned; a later duplicate of a pair wins.
-    BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges);
+    // Merges are in the order learned; a later duplicate of a pair wins.
+    explicit BytePairs(const std::vector<Merge>& merges);
 
-    // Throws BadInput for a byte without an id. `between`, if given, is called now and then in a piece of megabytes and
-    // may consume the ids so far.
+    // Appends the ids of a piece whose symbols are the ids symbol_at(0), ..., symbol_at(size - 1). `between`, if given,
+    // is called now and then in a piece of megabytes and may consume the ids so far.
     using Between = std::function<void()>;
-    void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr) const;
-
-    // The same for symbols that are already ids, such as those of characters.
-    void append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
-                    const Between& between = nullptr) const;
+    template <class At>
+    void append_ids(std::size_t size, const At& symbol_at, std::vector<std::int32_t>& ids,
+                    const Between& between = nullptr) const {
+        if (size > longest_short) return append_long(size, symbol_at, ids, between);
+        const std::size_t first = ids.size();
+        for (std::size_t i = 0; i < size; ++i) ids.push_back(symbol_at(i));
+        merge_last(first, ids);
+    }
 
     // What append_ids does for more than a few symbols: O(n log n) time, and memory for a window of `window` symbols
     // that slides over the piece. (Some merges leave too few symbols of a window certain; then the window grows.)
@@ -50,6 +50,7 @@ class BytePairs {
   private:
     void merge_last(std::size_t first, std::vector<std::int32_t>& ids) const;
 
+    static constexpr std::size_t longest_short = 64;
     static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
     struct Slot {
         std::uint64_t pair = no_pair;
@@ -62,11 +63,9 @@ class BytePairs {
     class ByLeft;
     const ByLeft& by_left() const;
 
-    std::int32_t id_of(char byte) const;
     const Slot& find(std::int32_t left, std::int32_t right) const;
     std::size_t home(std::uint64_t pair) const { return (pair * 0x9E3779B97F4A7C15u) >> shift_; }
 
-    std::array<std::int32_t, 256> bytes_;
     std::vector<Slot> slots_;  // open addressing, at most half full
     unsigned shift_ = 63;
     mutable std::once_flag by_left_made_;  // for pieces longer than a window

@@ -4,7 +4,6 @@
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/split/split_patterns.h"
-#include "data/tokenizers/split/white_space.h"
 #include "data/tokenizers/unicode_additions.h"
 #include "engine/base/check.h"
 

@@ -39,6 +39,10 @@ inline constexpr std::array<std::string_view, 6> known_split_patterns = {
     // StarCoder, SmolLM: single digits, before GPT-2's own
     R"(\p{N})"};
 
+// \w of UTS 18: alphabetic, mark, decimal number, connector, joiner. With brackets, for a pattern.
+inline constexpr char word_class[] = R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9})"
+                                     R"(\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])";
+
 inline bool is_known_split(std::string_view pattern) {
     return std::find(known_split_patterns.begin(), known_split_patterns.end(), pattern) != known_split_patterns.end();
 }

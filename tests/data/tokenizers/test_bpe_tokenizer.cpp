@@ -166,6 +166,7 @@ TEST_CASE("BPE: a file without a byte refuses that byte alone", "[data][bpe]") {
     const auto t = parse_tokenizer(file.dump(), "t");
     CHECK(t->decode(t->encode("abc")) == "abc");
     CHECK_THROWS_WITH(t->encode("a z"), "the byte 0x7A is not in the vocabulary");
+    CHECK_THROWS_AS(t->encode(std::string(100, 'a') + "z"), BadInput);
     t->origin = "t.json";
     CHECK_THROWS_WITH(t->encode("a z"), "t.json: the byte 0x7A is not in the vocabulary");
 }
