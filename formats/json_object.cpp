@@ -91,6 +91,18 @@ std::vector<std::string> JsonObject::texts(const std::string& key) const {
     return value->get<std::vector<std::string>>();
 }
 
+std::string JsonObject::required_text(const std::string& key) const {
+    const std::optional<std::string> found = text(key);
+    if (!found) refuse_kind(key, "a text");
+    return *found;
+}
+
+bool JsonObject::required_flag(const std::string& key) const {
+    const std::optional<bool> found = flag(key);
+    if (!found) refuse_kind(key, "true or false");
+    return *found;
+}
+
 void JsonObject::refuse_others() const {
     for (const auto& [key, value] : json_.items())
         if (!known_.contains(key) && !value.is_null())

@@ -42,15 +42,17 @@ class JsonObject {
                                         std::int64_t most = INT64_MAX) const;
     std::optional<bool> flag(const std::string& key) const;
     std::vector<std::string> texts(const std::string& key) const;  // none if absent
+    // The same, where the key is required.
+    std::string required_text(const std::string& key) const;
+    bool required_flag(const std::string& key) const;
 
     void refuse_others() const;
     // "KEY: WHY", or what is wrong with the value's text.
     [[noreturn]] void refuse(const std::string& key, const std::string& why) const;
-
-  protected:
     // "KEY must be KIND, got VALUE"
     [[noreturn]] void refuse_kind(const std::string& key, const std::string& kind) const;
 
+  protected:
     const nlohmann::json& json_;
     std::string place_;
 

@@ -7,6 +7,7 @@
 #include "data/tokenizers/json/json_parts.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
+#include "formats/json_object.h"
 #include "formats/named.h"
 
 namespace inkling::data {
@@ -108,36 +109,34 @@ void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std
                           spec.vocab[static_cast<std::size_t>(expected)].empty();
         check<BadInput>(free, "{}: its id {} is another token's", name, expected);
         largest = std::max(largest, expected);
-        token.single_word = flag_of(entry, "single_word", false, name);
-        token.lstrip = flag_of(entry, "lstrip", false, name);
-        token.rstrip = flag_of(entry, "rstrip", false, name);
-        token.normalized = flag_of(entry, "normalized", true, name);
-        token.special = flag_of(entry, "special", false, name);
+        const formats::JsonObject in(entry, name + ": ");
+        token.single_word = in.flag("single_word").value_or(false);
+        token.lstrip = in.flag("lstrip").value_or(false);
+        token.rstrip = in.flag("rstrip").value_or(false);
+        token.normalized = in.flag("normalized").value_or(true);
+        token.special = in.flag("special").value_or(false);
         spec.added.push_back(std::move(token));
     }
 }
 
 // unk_token and byte_fallback have no effect if every byte has a token; otherwise they are refused.
-void check_bytes(const json& model, const BpeSpec& spec, Refusals& refusals, const std::string& what) {
+void check_bytes(const formats::JsonObject& model, const BpeSpec& spec, Refusals& refusals) {
     std::size_t bytes = 0;
     for (const std::string& token : spec.vocab) {
         const auto known = token.size() <= 2 ? from_byte_letters(token) : std::nullopt;
         bytes += known && known->size() == 1;
     }
-    const bool unknown = !at_or_null(model, "unk_token").is_null() || flag_of(model, "byte_fallback", false, what);
-    flag_of(model, "fuse_unk", false, what);
+    const bool unknown = model.has("unk_token") || model.flag("byte_fallback").value_or(false);
+    model.flag("fuse_unk");  // refuses other values
     if (bytes == 256 || !unknown) return;
     refusals.add(fmt::format(
         "model.unk_token and model.byte_fallback where the vocabulary lacks bytes: it has {} of 256", bytes));
 }
 
-void read_unknown(const json& model, BpeSpec& spec, const std::string& what) {
-    const json& token = at_or_null(model, "unk_token");
-    check<BadInput>(token.is_null() || token.is_string(), "{}: model.unk_token must be a text, got {}", what,
-                    quote(token));
-    if (token.is_string()) spec.unk_token = token.get<std::string>();
-    spec.fuse_unk = flag_of(model, "fuse_unk", false, what);
-    spec.byte_fallback = flag_of(model, "byte_fallback", false, what);
+void read_unknown(const formats::JsonObject& model, BpeSpec& spec) {
+    spec.unk_token = model.text("unk_token");
+    spec.fuse_unk = model.flag("fuse_unk").value_or(false);
+    spec.byte_fallback = model.flag("byte_fallback").value_or(false);
 }
 
 // Refuses settings that work alone but not together.
@@ -187,13 +186,11 @@ BpeSpec parse_bpe(const json& root, const std::string& what) {
     check_combinations(root, spec, refusals);
     if (type_of(model) != "BPE") refusals.raise(what);  // its vocabulary has another form
     const TokenIds ids = read_vocab(at_or_null(model, "vocab"), spec, what);
-    if (spec.byte_letters)
-        check_bytes(model, spec, refusals, what);
-    else
-        read_unknown(model, spec, what);
+    const formats::JsonObject in(model, what + ": model.");
+    spec.byte_letters ? check_bytes(in, spec, refusals) : read_unknown(in, spec);
     refusals.raise(what);
     read_merges(at_or_null(model, "merges"), ids, spec, what);
-    spec.ignore_merges = flag_of(model, "ignore_merges", false, what);
+    spec.ignore_merges = in.flag("ignore_merges").value_or(false);
     read_added(at_or_null(root, "added_tokens"), ids, spec, what);
     return spec;
 }

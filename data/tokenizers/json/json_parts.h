@@ -46,14 +46,6 @@ inline std::string shown_type(const nlohmann::json& part) {
     return fmt::format("'{}'", std::string_view(quoted).substr(1, std::min<std::size_t>(quoted.size() - 2, 40)));
 }
 
-// true or false; `otherwise` if the flag is absent.
-inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwise, const std::string& what) {
-    const nlohmann::json& flag = at_or_null(object, key);
-    check<BadInput>(flag.is_null() || flag.is_boolean(), "{}: {} must be true or false, got {}", what, key,
-                    quote(flag));
-    return flag.is_null() ? otherwise : flag.get<bool>();
-}
-
 // Collects the unsupported settings of a file. One error then lists them all:
 //   Refusals refusals;
 //   spec.normalizer = read_normalizer(root["normalizer"], refusals);

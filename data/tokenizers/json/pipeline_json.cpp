@@ -3,6 +3,7 @@
 
 #include "data/tokenizers/json/json_parts.h"
 #include "engine/base/check.h"
+#include "formats/json_object.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {
@@ -13,12 +14,15 @@ using nlohmann::json;
 
 constexpr std::size_t max_steps = 32, max_refusals = 8;
 
-// Calls each(step) for the part itself or, for a Sequence, for its steps, nested Sequences included.
-void for_each_step(const json& part, const char* list, const std::function<void(const json&)>& each) {
+// Calls each(type, step, the same to be read) for the part itself or, for a Sequence, for its steps, nested Sequences
+// included.
+using TakeStep = std::function<void(const std::string& type, const json& step, const formats::JsonObject& in)>;
+void for_each_step(const json& part, const char* list, const TakeStep& each) {
     std::size_t steps = 0;
     const std::function<void(const json&)> visit = [&](const json& step) {
         check<BadInput>(++steps <= max_steps, "{} of more than {} steps", list, max_steps);
-        if (type_of(step) != "Sequence") return each(step);
+        const std::string type = type_of(step);
+        if (type != "Sequence") return each(type, step, formats::JsonObject(step, shown_type(step) + ": "));
         const json& inner = at_or_null(step, list);
         check<BadInput>(inner.is_array(), "a Sequence needs a list of {}, got {}", list, quote(inner));
         for (const json& item : inner) visit(item);
@@ -26,25 +30,10 @@ void for_each_step(const json& part, const char* list, const std::function<void(
     if (!part.is_null()) visit(part);
 }
 
-const std::string& text_at(const json& part, const char* key) {
-    const json& text = at_or_null(part, key);
-    check<BadInput>(text.is_string(), "{}: {} must be a text, got {}", shown_type(part), key, quote(text));
-    return text.get_ref<const std::string&>();
-}
-
-std::string character_at(const json& part, const char* key) {
-    const std::string& text = text_at(part, key);
-    std::size_t end = 0;
-    const bool one = !text.empty() && formats::next_code_point(text, end) != formats::invalid_code_point;
-    check<BadInput>(one && end == text.size(), "{}: {} must be one character, got {}", shown_type(part), key,
-                    quote(text));
+std::string character_at(const formats::JsonObject& in, const char* key) {
+    std::string text = in.required_text(key);
+    if (formats::to_code_points(text).size() != 1) in.refuse_kind(key, "one character");
     return text;
-}
-
-bool required_flag(const json& part, const char* key) {
-    check<BadInput>(at_or_null(part, key).is_boolean(), "{}: {} must be true or false, got {}", shown_type(part), key,
-                    quote(at_or_null(part, key)));
-    return part[key].get<bool>();
 }
 
 // Reads {"String": text} or {"Regex": pattern}; refuses a pattern that cannot be used.
@@ -100,18 +89,18 @@ void Refusals::raise(const std::string& name) const {
 std::vector<NormalizerStep> read_normalizer(const json& part, Refusals& refusals) {
     using Kind = NormalizerStep::Kind;
     std::vector<NormalizerStep> steps;
-    for_each_step(part, "normalizers", [&](const json& step) {
-        const auto kind = find_named<Kind>(type_of(step));
+    for_each_step(part, "normalizers", [&](const std::string& type, const json& step, const formats::JsonObject& in) {
+        const auto kind = find_named<Kind>(type);
         if (!kind) return refusals.add("normalizer of type " + shown_type(step));
         NormalizerStep& read = steps.emplace_back(NormalizerStep{.kind = *kind});
         if (kind == Kind::replace) {
             read.pattern = pattern_at(step, refusals);
-            read.content = text_at(step, "content");
+            read.content = in.required_text("content");
         } else if (kind == Kind::prepend) {
-            read.content = text_at(step, "prepend");
+            read.content = in.required_text("prepend");
         } else if (kind == Kind::strip) {
-            read.left = required_flag(step, "strip_left");
-            read.right = required_flag(step, "strip_right");
+            read.left = in.required_flag("strip_left");
+            read.right = in.required_flag("strip_right");
         }
     });
     return steps;
@@ -121,16 +110,16 @@ PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
     using Kind = SplitStep::Kind;
     PreTokenizerSpec spec{.steps = {}};
     bool bytes = false, signs = false;
-    for_each_step(part, "pretokenizers", [&](const json& step) {
-        const std::string type = type_of(step);
+    for_each_step(part, "pretokenizers", [&](const std::string& type, const json& step, const formats::JsonObject& in) {
+        const auto flag = [&](const char* key, bool otherwise) { return in.flag(key).value_or(otherwise); };
         if (const auto kind = find_named<Kind>(type)) {
             SplitStep split{.kind = *kind};
             if (kind == Kind::pattern) {
                 split.pattern = pattern_at(step, refusals);
                 split.behavior = behavior_at(step, {});
-                split.invert = flag_of(step, "invert", false, "a Split");
+                split.invert = flag("invert", false);
             } else if (kind == Kind::digits) {
-                const bool single = flag_of(step, "individual_digits", false, "Digits");
+                const bool single = flag("individual_digits", false);
                 split.behavior = single ? SplitBehavior::isolated : SplitBehavior::contiguous;
             } else if (kind == Kind::punctuation) {
                 split.behavior = behavior_at(step, SplitBehavior::isolated);
@@ -141,13 +130,11 @@ PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
             spec.steps.push_back(std::move(split));
         } else if (type == "Metaspace") {
             signs = true;
-            spec.steps.push_back(MetaspaceStep{character_at(step, "replacement"), scheme_at(step),
-                                               flag_of(step, "split", true, "Metaspace")});
+            spec.steps.push_back(MetaspaceStep{character_at(in, "replacement"), scheme_at(step), flag("split", true)});
         } else if (type == "ByteLevel") {
             if (bytes) refusals.add("a pre_tokenizer with 'ByteLevel' twice");
             bytes = true;
-            spec.steps.push_back(ByteLevelStep{flag_of(step, "add_prefix_space", true, "ByteLevel"),
-                                               flag_of(step, "use_regex", true, "ByteLevel")});
+            spec.steps.push_back(ByteLevelStep{flag("add_prefix_space", true), flag("use_regex", true)});
         } else {
             refusals.add("pre_tokenizer of type " + shown_type(step));
         }
@@ -157,8 +144,7 @@ PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
 }
 
 void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
-    for_each_step(part, "processors", [&](const json& step) {
-        const std::string type = type_of(step);
+    for_each_step(part, "processors", [&](const std::string& type, const json& step, const formats::JsonObject&) {
         if (type == "ByteLevel") return;  // it only sets offsets, which Inkling does not use
         if (type != "TemplateProcessing") return refusals.add("post_processor of type " + shown_type(step));
         const json &single = at_or_null(step, "single"), &marks = at_or_null(step, "special_tokens");
@@ -197,24 +183,23 @@ void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
 std::vector<DecoderStep> read_decoder(const json& part, Refusals& refusals) {
     using Kind = DecoderStep::Kind;
     std::vector<DecoderStep> steps;
-    for_each_step(part, "decoders", [&](const json& step) {
-        const auto kind = find_named<Kind>(type_of(step));
+    for_each_step(part, "decoders", [&](const std::string& type, const json& step, const formats::JsonObject& in) {
+        const auto kind = find_named<Kind>(type);
         if (!kind) return refusals.add("decoder of type " + shown_type(step));
         DecoderStep& read = steps.emplace_back(DecoderStep{.kind = *kind});
         if (kind == Kind::replace) {
             read.pattern = pattern_at(step, refusals);
-            read.content = text_at(step, "content");
+            read.content = in.required_text("content");
         } else if (kind == Kind::strip) {
-            const json &start = at_or_null(step, "start"), &stop = at_or_null(step, "stop");
-            check<BadInput>(start.is_number_unsigned() && stop.is_number_unsigned(),
-                            "{}: start and stop must be whole numbers", shown_type(step));
-            read.content = character_at(step, "content");
-            read.start = start.get<std::size_t>();
-            read.stop = stop.get<std::size_t>();
+            const auto start = in.integer("start", 0), stop = in.integer("stop", 0);
+            check<BadInput>(start && stop, "{}: start and stop must be whole numbers", shown_type(step));
+            read.content = character_at(in, "content");
+            read.start = static_cast<std::size_t>(*start);
+            read.stop = static_cast<std::size_t>(*stop);
         } else if (kind == Kind::metaspace) {
-            read.content = character_at(step, "replacement");
+            read.content = character_at(in, "replacement");
             read.prepend = scheme_at(step);
-            read.split = flag_of(step, "split", true, "Metaspace");
+            read.split = in.flag("split").value_or(true);
         }
     });
     return steps;
