@@ -60,6 +60,29 @@ void widen_bf16(const std::byte* numbers, std::size_t n, float* out) {
     convert_each<BFloat16>(numbers, n, out, [](BFloat16 h) { return inkling::widen(h); });
 }
 
+void round_f16(const float* numbers, std::size_t n, std::byte* out) {
+    std::transform(numbers, numbers + n, reinterpret_cast<std::uint16_t*>(out), f32_to_f16);
+}
+void round_bf16(const float* numbers, std::size_t n, std::byte* out) {
+    std::transform(numbers, numbers + n, reinterpret_cast<BFloat16*>(out),
+                   [](float x) { return round_to_bfloat16(x); });
+}
+
+void write_rounded(const NumberLayout& layout, const float* from, std::uint64_t count, const std::string& what,
+                   const std::function<void(const void* bytes, std::size_t size)>& write) {
+    constexpr std::uint64_t kNumbers = 32768;  // at a time: a multiple of each block
+    check(layout.limit > 0, "{} is {}, which is not written", what, layout.name);
+    std::vector<std::byte> blocks(layout.round ? layout.bytes_of(kNumbers) : 0);
+    for (std::uint64_t done = 0; done < count; done += kNumbers) {
+        const std::uint64_t n = std::min(kNumbers, count - done);
+        const float *const part = from + done, *const end = part + n;
+        const float* const bad = std::find_if(part, end, [&](float x) { return !(std::abs(x) < layout.limit); });
+        check(bad == end, "{} has the value {}, which is not finite as {}", what, bad == end ? 0 : *bad, layout.name);
+        if (layout.round) layout.round(part, n / layout.block, blocks.data());
+        write(layout.round ? static_cast<const void*>(blocks.data()) : part, layout.bytes_of(n));
+    }
+}
+
 const FileTensor& FileTensor::readable() const {
     check<BadInput>(layout->widen, "{}: tensor \"{}\" is {}, which is not read: {}", source->name, shown_name(name),
                     layout->name, source->remedy);

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -21,8 +23,11 @@ namespace inkling::formats {
 struct NumberLayout {
     std::string_view name;       // the format's: F32, BF16, Q4_K
     std::uint64_t block, bytes;  // numbers in a block, and the block's size
-    // Converts n blocks, at any alignment, to float. Null: the type is known by name only.
-    void (*widen)(const std::byte* blocks, std::size_t n, float* out);
+    // Converts n blocks, at any alignment, to float. Null: the type is not read.
+    void (*widen)(const std::byte* blocks, std::size_t n, float* out) = nullptr;
+    // Rounds n blocks of float to nearest. Null: they are written as they are, or the type is not written.
+    void (*round)(const float* numbers, std::size_t n, std::byte* blocks) = nullptr;
+    float limit = 0;  // the least size that is not finite once rounded; 0: the type is not written
 
     std::uint64_t bytes_of(std::uint64_t numbers) const { return numbers / block * bytes; }
 };
@@ -31,6 +36,15 @@ void widen_f64(const std::byte* numbers, std::size_t n, float* out);  // rounds 
 void widen_f32(const std::byte* numbers, std::size_t n, float* out);
 void widen_f16(const std::byte* numbers, std::size_t n, float* out);
 void widen_bf16(const std::byte* numbers, std::size_t n, float* out);
+void round_f16(const float* numbers, std::size_t n, std::byte* out);
+void round_bf16(const float* numbers, std::size_t n, std::byte* out);
+inline constexpr NumberLayout kFloat32{"F32", 1, 4, widen_f32, nullptr, std::numeric_limits<float>::infinity()},
+    kFloat16{"F16", 1, 2, widen_f16, round_f16, 65520}, kBFloat16{"BF16", 1, 2, widen_bf16, round_bf16, 0x1.ffp127f};
+
+// Writes float32 numbers, whole blocks, as the layout stores them, a part after the other while the cache holds it.
+// Throws Error, beginning with `what`, for a number that is not finite as it is stored.
+void write_rounded(const NumberLayout& layout, const float* from, std::uint64_t count, const std::string& what,
+                   const std::function<void(const void* bytes, std::size_t size)>& write);
 
 // A file with tensors.
 struct TensorSource {

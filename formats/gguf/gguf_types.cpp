@@ -3,11 +3,13 @@
 #include "formats/gguf/gguf_types.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "engine/base/half.h"
+#include "engine/base/q8_block.h"
 
 namespace inkling::formats {
 namespace {
@@ -128,21 +130,49 @@ void widen_iq4_xs(const std::byte* b, float* y) {
     }
 }
 
-template <auto kWiden, std::uint64_t kBlock, std::uint64_t kBytes>
-constexpr NumberLayout blocks(const char* name) {
-    return {name, kBlock, kBytes, [](const std::byte* b, std::size_t n, float* y) {
-                for (; n > 0; --n, b += kBytes, y += kBlock) kWiden(b, y);
-            }};
+void round_q8_0(const float* x, std::byte* b) {
+    std::int8_t q[kQ8Block];
+    const std::uint16_t d = round_to_q8(x, q);
+    std::memcpy(b, &d, sizeof d);
+    std::memcpy(b + sizeof d, q, sizeof q);
+}
+
+// d q - 8 d, 0 <= q < 16, with the number that is largest by its size as -8 d; two halves of 16 share 16 bytes.
+void round_q4_0(const float* x, std::byte* b) {
+    float largest = 0;
+    for (std::size_t i = 0; i < kQ8Block; ++i)
+        if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
+    const float d = largest / -8, inverse = std::isfinite(1 / d) ? 1 / d : 0;
+    const std::uint16_t stored = f32_to_f16(d);
+    std::memcpy(b, &stored, sizeof stored);
+    const auto quantized = [&](float v) { return std::min(15u, static_cast<unsigned>(v * inverse + 8.5f)); };
+    for (std::size_t i = 0; i < kQ8Block / 2; ++i)
+        b[sizeof stored + i] = static_cast<std::byte>(quantized(x[i]) | quantized(x[i + kQ8Block / 2]) << 4);
+}
+
+// `largest`: the largest quant, by its size, where blocks are written.
+template <auto kWiden, std::uint64_t kBlock, std::uint64_t kBytes, auto kRound = nullptr>
+constexpr NumberLayout blocks(const char* name, float largest = 0) {
+    NumberLayout layout{name, kBlock, kBytes, [](const std::byte* b, std::size_t n, float* y) {
+                            for (; n > 0; --n, b += kBytes, y += kBlock) kWiden(b, y);
+                        }};
+    if constexpr (kRound != nullptr) {
+        layout.round = [](const float* x, std::size_t n, std::byte* b) {
+            for (; n > 0; --n, x += kBlock, b += kBytes) kRound(x, b);
+        };
+        layout.limit = kFloat16.limit * largest;
+    }
+    return layout;
 }
 
 constexpr std::pair<GgufType, NumberLayout> kLayouts[] = {
-    {GgufType::F32, {"F32", 1, 4, widen_f32}},
-    {GgufType::F16, {"F16", 1, 2, widen_f16}},
-    {GgufType::Q4_0, blocks<widen_legacy<false, false>, 32, 18>("Q4_0")},
+    {GgufType::F32, kFloat32},
+    {GgufType::F16, kFloat16},
+    {GgufType::Q4_0, blocks<widen_legacy<false, false>, 32, 18, round_q4_0>("Q4_0", 8)},
     {GgufType::Q4_1, blocks<widen_legacy<true, false>, 32, 20>("Q4_1")},
     {GgufType::Q5_0, blocks<widen_legacy<false, true>, 32, 22>("Q5_0")},
     {GgufType::Q5_1, blocks<widen_legacy<true, true>, 32, 24>("Q5_1")},
-    {GgufType::Q8_0, blocks<widen_q8_0, 32, 34>("Q8_0")},
+    {GgufType::Q8_0, blocks<widen_q8_0, 32, 34, round_q8_0>("Q8_0", 127)},
     {GgufType::Q2_K, blocks<widen_q2_k, 256, 84>("Q2_K")},
     {GgufType::Q3_K, blocks<widen_q3_k, 256, 110>("Q3_K")},
     {GgufType::Q4_K, blocks<widen_q4_k<false>, 256, 144>("Q4_K")},
@@ -150,24 +180,24 @@ constexpr std::pair<GgufType, NumberLayout> kLayouts[] = {
     {GgufType::Q6_K, blocks<widen_q6_k, 256, 210>("Q6_K")},
     {GgufType::IQ4_NL, blocks<widen_iq4_nl, 32, 18>("IQ4_NL")},
     {GgufType::IQ4_XS, blocks<widen_iq4_xs, 256, 136>("IQ4_XS")},
-    {GgufType::BF16, {"BF16", 1, 2, widen_bf16}},
-    {GgufType{9}, {"Q8_1", 32, 36, nullptr}},
-    {GgufType{15}, {"Q8_K", 256, 292, nullptr}},
-    {GgufType{16}, {"IQ2_XXS", 256, 66, nullptr}},
-    {GgufType{17}, {"IQ2_XS", 256, 74, nullptr}},
-    {GgufType{18}, {"IQ3_XXS", 256, 98, nullptr}},
-    {GgufType{19}, {"IQ1_S", 256, 50, nullptr}},
-    {GgufType{21}, {"IQ3_S", 256, 110, nullptr}},
-    {GgufType{22}, {"IQ2_S", 256, 82, nullptr}},
-    {GgufType{24}, {"I8", 1, 1, nullptr}},
-    {GgufType{25}, {"I16", 1, 2, nullptr}},
-    {GgufType{26}, {"I32", 1, 4, nullptr}},
-    {GgufType{27}, {"I64", 1, 8, nullptr}},
-    {GgufType{28}, {"F64", 1, 8, nullptr}},
-    {GgufType{29}, {"IQ1_M", 256, 56, nullptr}},
-    {GgufType{34}, {"TQ1_0", 256, 54, nullptr}},
-    {GgufType{35}, {"TQ2_0", 256, 66, nullptr}},
-    {GgufType{39}, {"MXFP4", 32, 17, nullptr}},
+    {GgufType::BF16, kBFloat16},
+    {GgufType{9}, {"Q8_1", 32, 36}},
+    {GgufType{15}, {"Q8_K", 256, 292}},
+    {GgufType{16}, {"IQ2_XXS", 256, 66}},
+    {GgufType{17}, {"IQ2_XS", 256, 74}},
+    {GgufType{18}, {"IQ3_XXS", 256, 98}},
+    {GgufType{19}, {"IQ1_S", 256, 50}},
+    {GgufType{21}, {"IQ3_S", 256, 110}},
+    {GgufType{22}, {"IQ2_S", 256, 82}},
+    {GgufType{24}, {"I8", 1, 1}},
+    {GgufType{25}, {"I16", 1, 2}},
+    {GgufType{26}, {"I32", 1, 4}},
+    {GgufType{27}, {"I64", 1, 8}},
+    {GgufType{28}, {"F64", 1, 8}},
+    {GgufType{29}, {"IQ1_M", 256, 56}},
+    {GgufType{34}, {"TQ1_0", 256, 54}},
+    {GgufType{35}, {"TQ2_0", 256, 66}},
+    {GgufType{39}, {"MXFP4", 32, 17}},
 };
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include "formats/gguf/gguf_writer.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "engine/base/check.h"
-#include "engine/base/half.h"
-#include "engine/base/q8_block.h"
 #include "formats/files/file.h"
 
 namespace inkling::formats {
@@ -35,54 +31,6 @@ void append_text(std::string& out, std::string_view text) {
 }
 
 std::uint64_t padded(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
-
-// The largest finite value of the type, after rounding.
-float largest(GgufType type) {
-    if (type == GgufType::F16) return 65519;
-    if (type == GgufType::Q8_0) return 65504.0f * 127;
-    if (type == GgufType::Q4_0) return 65504.0f * 8;
-    return type == GgufType::BF16 ? 3.39e38f : std::numeric_limits<float>::max();
-}
-
-void append_q8(std::string& out, const float* x) {
-    std::int8_t q[kQ8Block];
-    append(out, round_to_q8(x, q));
-    out.append(reinterpret_cast<const char*>(q), sizeof q);
-}
-
-// d q - 8 d, 0 <= q < 16, with the number that is largest by its size as -8 d; two halves of 16 share 16 bytes.
-void append_q4(std::string& out, const float* x) {
-    float largest = 0;
-    for (std::size_t i = 0; i < kQ8Block; ++i)
-        if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
-    const float d = largest / -8, inverse = std::isfinite(1 / d) ? 1 / d : 0;
-    append(out, f32_to_f16(d));
-    const auto quantized = [&](float v) { return std::min(15u, static_cast<unsigned>(v * inverse + 8.5f)); };
-    for (std::size_t i = 0; i < kQ8Block / 2; ++i)
-        append(out, static_cast<std::uint8_t>(quantized(x[i]) | quantized(x[i + kQ8Block / 2]) << 4));
-}
-
-void append_values(std::string& out, GgufType type, const float* x, std::size_t n) {
-    switch (type) {
-        case GgufType::F32:
-            out.append(reinterpret_cast<const char*>(x), 4 * n);
-            break;
-        case GgufType::F16:
-            for (std::size_t i = 0; i < n; ++i) append(out, f32_to_f16(x[i]));
-            break;
-        case GgufType::BF16:
-            for (std::size_t i = 0; i < n; ++i) append(out, round_to_bfloat16(x[i]).bits);
-            break;
-        case GgufType::Q8_0:
-            for (std::size_t i = 0; i < n; i += kQ8Block) append_q8(out, x + i);
-            break;
-        case GgufType::Q4_0:
-            for (std::size_t i = 0; i < n; i += kQ8Block) append_q4(out, x + i);
-            break;
-        default:
-            check(false, "gguf: {} is not written", gguf_layout(type)->name);
-    }
-}
 
 }  // namespace
 
@@ -148,19 +96,11 @@ void GgufWriter::write(const std::filesystem::path& path) const {
     FileWriter file(path);
     file.write(bytes.data(), bytes.size());
     for (const Entry& e : entries_) {
-        constexpr std::size_t kPart = 1 << 16;  // numbers at a time, a multiple of a block
+        const NumberLayout& layout = *gguf_layout(e.type);
         const ConstArray<float> made = e.make();
-        const float limit = largest(e.type);
-        for (std::size_t done = 0; done < e.count; done += kPart) {
-            const float *const part = made.data() + done, *const end = part + std::min(kPart, e.count - done);
-            const float* const bad = std::find_if(part, end, [=](float x) { return !(std::abs(x) <= limit); });
-            check(bad == end, "gguf: the tensor {} has the value {}, which is out of range for this type", e.name,
-                  bad == end ? 0 : *bad);
-            bytes.clear();
-            append_values(bytes, e.type, part, static_cast<std::size_t>(end - part));
-            file.write(bytes.data(), bytes.size());
-        }
-        const std::uint64_t size = gguf_layout(e.type)->bytes_of(e.count);
+        write_rounded(layout, made.data(), e.count, fmt::format("gguf: the tensor {}", e.name),
+                      [&](const void* part, std::size_t size) { file.write(part, size); });
+        const std::uint64_t size = layout.bytes_of(e.count);
         const std::string padding(padded(size) - size, '\0');
         file.write(padding.data(), padding.size());
     }

@@ -7,12 +7,13 @@ namespace inkling::formats {
 namespace {
 
 // In the order of DType.
-constexpr std::array<NumberLayout, 20> layouts = {
-    {{"BOOL", 1, 1, nullptr},    {"F4", 2, 1, nullptr},    {"F6_E2M3", 4, 3, nullptr}, {"F6_E3M2", 4, 3, nullptr},
-     {"U8", 1, 1, nullptr},      {"I8", 1, 1, nullptr},    {"F8_E5M2", 1, 1, nullptr}, {"F8_E4M3", 1, 1, nullptr},
-     {"F8_E8M0", 1, 1, nullptr}, {"I16", 1, 2, nullptr},   {"U16", 1, 2, nullptr},     {"F16", 1, 2, widen_f16},
-     {"BF16", 1, 2, widen_bf16}, {"I32", 1, 4, nullptr},   {"U32", 1, 4, nullptr},     {"F32", 1, 4, widen_f32},
-     {"C64", 1, 8, nullptr},     {"F64", 1, 8, widen_f64}, {"I64", 1, 8, nullptr},     {"U64", 1, 8, nullptr}}};
+constexpr std::array<NumberLayout, 20> layouts = {{{"BOOL", 1, 1},    {"F4", 2, 1},      {"F6_E2M3", 4, 3},
+                                                   {"F6_E3M2", 4, 3}, {"U8", 1, 1},      {"I8", 1, 1},
+                                                   {"F8_E5M2", 1, 1}, {"F8_E4M3", 1, 1}, {"F8_E8M0", 1, 1},
+                                                   {"I16", 1, 2},     {"U16", 1, 2},     {kFloat16},
+                                                   {kBFloat16},       {"I32", 1, 4},     {"U32", 1, 4},
+                                                   {kFloat32},        {"C64", 1, 8},     {"F64", 1, 8, widen_f64},
+                                                   {"I64", 1, 8},     {"U64", 1, 8}}};
 
 }  // namespace
 

@@ -4,14 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/base/check.h"
-#include "engine/base/half.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace inkling::formats {
@@ -22,28 +18,6 @@ std::string header_text(const nlohmann::ordered_json& header) {
         return header.dump();
     } catch (const nlohmann::json::exception&) {
         throw Error("safetensors: names and metadata must be valid UTF-8");
-    }
-}
-
-// Checks, rounds and writes a block after the other, each while the cache holds it.
-template <class Write>
-void write_rounded(const std::string& name, DType dtype, const float* from, std::uint64_t count, const Write& write) {
-    constexpr std::ptrdiff_t kBlock = 32768;
-    std::array<std::uint16_t, kBlock> block;
-    const float limit = dtype == DType::F16    ? 65520.0f     // rounds to infinity
-                        : dtype == DType::BF16 ? 0x1.ffp127f  // the same
-                                               : std::numeric_limits<float>::infinity();
-    for (const float *end, *const all = from + count; from != all; from = end) {
-        end = from + std::min(kBlock, all - from);
-        const float* const bad = std::find_if(from, end, [=](float x) { return !(std::abs(x) < limit); });
-        check(bad == end, "safetensors: tensor \"{}\" has the value {}, which is not finite as {}", name,
-              bad == end ? 0 : *bad, layout_of(dtype).name);
-        if (dtype == DType::F16) std::transform(from, end, block.begin(), f32_to_f16);
-        if (dtype == DType::BF16)
-            std::transform(from, end, block.begin(), [](float x) { return round_to_bfloat16(x).bits; });
-        const bool whole = dtype == DType::F32;
-        write(whole ? static_cast<const void*>(from) : block.data(),
-              static_cast<std::size_t>(end - from) * (whole ? 4 : 2));
     }
 }
 
@@ -69,7 +43,7 @@ void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<s
 // Checked here, so that the caller's stack names the tensor at fault.
 void SafetensorsWriter::insert(Entry entry) {
     const NumberLayout& layout = layout_of(entry.dtype);
-    check(!entry.checked || entry.dtype == DType::F32 || entry.dtype == DType::F16 || entry.dtype == DType::BF16,
+    check(!entry.checked || layout.limit > 0,
           "safetensors: tensor \"{}\": float32 is stored as F32, F16 or BF16, got {}", entry.name, layout.name);
     check(entry.name != "__metadata__", "safetensors: a tensor cannot be named __metadata__: use set_metadata");
     std::uint64_t bits = 8 * layout.bytes / layout.block;
@@ -113,8 +87,11 @@ void SafetensorsWriter::write(const std::filesystem::path& path, Sha256* hash) c
     for (const Entry* e : order) {
         const ConstArray<float> made = e->make ? e->make() : ConstArray<float>();
         const void* const data = e->make ? made.data() : e->data;
-        e->checked ? write_rounded(e->name, e->dtype, static_cast<const float*>(data), e->count, put)
-                   : put(data, e->bytes);
+        if (e->checked)
+            write_rounded(layout_of(e->dtype), static_cast<const float*>(data), e->count,
+                          fmt::format("safetensors: tensor \"{}\"", e->name), put);
+        else
+            put(data, e->bytes);
     }
     file.commit();
 }

@@ -146,7 +146,8 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     const auto files = models::WeightFiles::open(scratch.path("m.gguf"));
     CHECK(files.type() == "Q4_0");
     CHECK(files.tensor("blk.1.ffn_up.weight").bytes.size() == 256 * 64 / 32 * 18);
-    for (const char* const words : {"token_embd.weight", "output.weight"}) CHECK(files.tensor(words).layout->name == "Q8_0");
+    for (const char* const words : {"token_embd.weight", "output.weight"})
+        CHECK(files.tensor(words).layout->name == "Q8_0");
     const LoadedModel wide = models::load_model(scratch.path("m.gguf")),
                       half = models::load_model(scratch.path("m.gguf"), std::nullopt, {WeightType::bf16});
     const ConstArray<float> here = some_logits(model), back = some_logits(*wide.model);
