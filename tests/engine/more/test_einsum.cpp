@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("einsum: without an arrow the letters that occur once, in alp
 }
 
 // Compares with a letter for each axis, on operands copied along their broadcast axes.
-TEST_CASE("einsum: it is the sum by loops over all letters; an ellipsis, and axes of size 1, broadcast", "[engine]") {
+TEST_CASE("einsum: it is the sum by loops over all letters, and an ellipsis and axes of size 1 broadcast", "[engine]") {
     struct Case {
         const char* equation;
         std::vector<Shape> shapes;
