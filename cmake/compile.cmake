@@ -6,6 +6,9 @@
 file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/fused/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
      engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/debug/print.cpp data/tokenizers/split/regex.cpp)
 set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Each loop of the products begins at a line of the cache, so that its speed does not change with the code before it.
+set_source_files_properties(engine/kernels/gemm_blocks.cpp PROPERTIES COMPILE_OPTIONS
+                            "-falign-functions=64;-falign-loops=64")
 set(INKLING_UNITY ON)
 if(INKLING_SANITIZE MATCHES "fuzzer")  # a target links only the files that it needs: fewer counters to search
   set(INKLING_UNITY OFF)
