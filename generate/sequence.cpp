@@ -131,16 +131,21 @@ void Sequence::limit(std::size_t max_tokens) {
 }
 
 void Sequence::prefill() {
-    const double start = seconds_now();
-    prefill_window();
-    prompt_seconds_ += seconds_now() - start;
+    while (prefill_piece()) {
+    }
 }
 
-// All but the last token are read; in a new window, or of much to read, that one, too, and the answer is true: there
-// are logits.
-bool Sequence::prefill_window() {
+bool Sequence::prefill_piece() {
+    const double start = seconds_now();
+    const bool more = read_piece();
+    prompt_seconds_ += seconds_now() - start;
+    return more;
+}
+
+// Reads the next piece of the tokens that the cache lacks; false: only the last may be left, which a step reads.
+bool Sequence::read_piece() {
     check(!tokens_.empty(), "generate: a prompt of at least one token is required");
-    if (has_logits_) return true;
+    if (has_logits_) return false;
     const std::size_t T = model_->config().block_size, n = tokens_.size();
     if (n - begin_ > T) {
         const std::size_t half = std::max<std::size_t>(1, T / 2);
@@ -153,16 +158,18 @@ bool Sequence::prefill_window() {
     cache_.reserve(std::min(T, n - begin_ + std::min(options_.max_tokens - generated_, kReserved)));
     const std::size_t held = cache_.length();
     const std::span<const std::int32_t> rest = tokens().subspan(begin_ + held);
+    const std::span<const std::int32_t> piece = rest.first(std::min(rest.size(), kPromptPiece));
+    const std::size_t end = begin_ + held + piece.size();
     const bool logprobs = options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.size() + 1 < n;
     std::vector<TokenLogprobs> known;  // kept once all of `rest` is processed
     const auto predict = [&](std::size_t token, std::span<const float> row) {
-        if (token < n) known[token - 1] = token_logprobs(row, tokens_[token], *options_.logprobs);
+        if (token < end) known[token - 1] = token_logprobs(row, tokens_[token], *options_.logprobs);
     };
     if (logprobs) {
         check(options_.logprobs && begin_ == 0 && (held == 0 || held == prompt_logprobs_.size() + 1),
               "generate: log-probabilities of a prompt need all of it in the context of {} tokens", T);
         known = prompt_logprobs_;
-        known.resize(n - 1);
+        known.resize(end - 1);
         if (held > 0) predict(held, logits_);
     }
     if (rest.size() == 1 && held > 0) {
@@ -170,12 +177,13 @@ bool Sequence::prefill_window() {
         return false;
     }
     logits_.resize(model_->config().vocab_size);
-    const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
+    const AdaptiveThreads threads(Work::prompt, static_cast<double>(piece.size()));
     models::InferenceModel::EachLogits each;
     if (logprobs) each = [&](std::size_t i, std::span<const float> row) { predict(held + i + 1, row); };
-    model_->prefill(cache_, rest, logits_, each);
+    model_->prefill(cache_, piece, logits_, each);
     if (logprobs) prompt_logprobs_ = std::move(known);
-    return has_logits_ = true;
+    has_logits_ = end == n;
+    return !has_logits_;
 }
 
 void Sequence::sample_next() {
@@ -248,7 +256,9 @@ void step(std::span<Sequence* const> sequences) {
         check(std::find(running.begin(), running.end(), w) == running.end(),
               "generate: a text takes part in a step once: use fork() for a second one");
         running.push_back(w);
-        if (w->prefill_window()) continue;
+        while (w->read_piece()) {
+        }
+        if (w->has_logits_) continue;
         check(w->model_ == running[0]->model_, "generate: texts of one model are required");
         stepping.push_back(w);
         caches.push_back(&w->cache_);

@@ -39,6 +39,10 @@ struct GenerateOptions : SamplingOptions {
     void validate() const;  // throws, naming the flag to change
 };
 
+// A prompt is processed in pieces of so many tokens, so that a server can write other texts meanwhile. The last bits of
+// what the model says depend on it: it is the same everywhere.
+constexpr std::size_t kPromptPiece = 64;
+
 enum class FinishReason { none, length, stop, end_of_text, interrupted };
 const char* name(FinishReason reason);  // "length"
 
@@ -64,6 +68,7 @@ class Sequence {
 
     void limit(std::size_t max_tokens);         // changes the option, before the first token
     void prefill();                             // processes the prompt now, so that fork() need not
+    bool prefill_piece();                       // the next kPromptPiece tokens of it; false: all is processed
     Sequence fork(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
 
     std::string next();   // step(), then take(); throws as step()
@@ -92,7 +97,7 @@ class Sequence {
 
     void begin_turn();
     void append(std::span<const std::int32_t> tokens, std::size_t count);
-    bool prefill_window();
+    bool read_piece();
     void sample_next();
     std::string decode_token(std::int32_t token) const;
 

@@ -264,3 +264,43 @@ TEST_CASE("scheduler: a prompt ends with its client, or with the server, before 
     CHECK(last.times == 2);
     CHECK(metrics.running() == 0);
 }
+
+TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a token between two of them",
+          "[serve]") {
+    models::Transformer<float> model(gpt2_shape(37, 1, 3, 48, 5 * generate::kPromptPiece, 0.0, true));
+    model.eval();
+    const auto inference = std::make_shared<models::InferenceModel>(model);
+    const auto sequence = [&](std::size_t prompt, std::size_t max_tokens) {
+        generate::GenerateOptions options;
+        options.max_tokens = max_tokens;
+        generate::Sequence text(inference, nullptr, options);
+        text.add(std::vector<std::int32_t>(prompt, 7));
+        return text;
+    };
+    const std::size_t prompt = 4 * generate::kPromptPiece - 1;
+    web::TextStream running(1, true, [] { return false; });
+    std::vector<std::size_t> written;  // by the running text, while the prompt is read
+    web::TextStream reading(1, true, [&] {
+        const std::size_t now = running.jobs()[0].texts[0].sequence.generated().size();
+        if (reading.jobs()[0].texts.empty() && (written.empty() || written.back() < now)) written.push_back(now);
+        return false;
+    });
+    running.add_prompt(sequence(1, 200));
+    reading.add_prompt(sequence(prompt, 3));
+    const auto not_owned = [](web::TextStream& stream) {
+        return std::shared_ptr<web::TextStream>(&stream, [](web::TextStream*) {});
+    };
+    web::Metrics metrics;
+    web::Scheduler scheduler({}, metrics);
+    scheduler.add(not_owned(running));
+    REQUIRE(running.wait()->tokens == 1);
+    scheduler.add(not_owned(reading));
+    while (reading.wait()) {
+    }
+    const std::size_t before = written.front();
+    CHECK(written == std::vector<std::size_t>{before, before + 1, before + 2, before + 3});
+    generate::Sequence alone = sequence(prompt, 3);
+    alone.write();
+    CHECK(std::ranges::equal(reading.jobs()[0].texts[0].sequence.tokens(), alone.tokens()));
+    scheduler.stop();
+}

@@ -87,19 +87,20 @@ void Scheduler::run() {
 
 bool Scheduler::take_next() {
     std::unique_lock lock(mutex_);
-    if (waiting_.empty() && running_.empty() && !stopping_) {  // idle: release cached memory
+    if (waiting_.empty() && running_.empty() && !next_ && !stopping_) {  // idle: release cached memory
         lock.unlock();
         release_cached_buffers();
         malloc_trim(0);
         lock.lock();
     }
-    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
+    changed_.wait(lock, [&] { return stopping_ || next_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
         for (const auto& job : waiting_) job->stream.fail(&shutting_down);
         for (const auto& job : running_) job->stream.fail(&shutting_down);
+        if (next_) next_->stream.fail(&shutting_down);
         return false;
     }
-    if (!waiting_.empty() &&
+    if (!next_ && !waiting_.empty() &&
         texts_of(running_.begin(), running_.end()) + waiting_.front()->count() <= options_.parallel) {
         next_ = waiting_.front();
         waiting_.pop_front();
@@ -128,12 +129,11 @@ void Scheduler::drop_abandoned() {
 }
 
 void Scheduler::read_prompt() {
-    const Job job = std::exchange(next_, nullptr);
+    const Job job = next_;
     const Interruptible scope([&] { return job->stream.abandoned(); });
     try {
-        const double start = seconds_now();
-        job->read();
-        metrics_.prompt_read(job->prompt.prompt_tokens(), seconds_now() - start);
+        if (job->read_piece()) return;
+        metrics_.prompt_read(job->prompt.prompt_tokens(), job->prompt.prompt_seconds());
         metrics_.first_token(job->stream.seconds());
         running_.push_back(job);
     } catch (const Interrupted&) {
@@ -145,6 +145,7 @@ void Scheduler::read_prompt() {
         job->stream.fail([&] { return HttpError(500, e.what()); });
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
     }
+    next_ = nullptr;
 }
 
 // Steps the job's texts of this model one by one; if one fails, all fail.

@@ -39,7 +39,7 @@ class Scheduler {
     bool stopping();
     bool take_next();       // waits for work; false: stopped
     void drop_abandoned();  // removes jobs whose clients have disconnected
-    void read_prompt();     // of one job, so that running texts wait for one prompt at most
+    void read_prompt();     // a piece of next_'s: running texts wait no longer for their next token
     void step();            // one token for each text
     static void step_alone(TextStream::Job& job, const void* inference);
 
@@ -49,7 +49,7 @@ class Scheduler {
     std::condition_variable changed_;
     std::deque<Job> waiting_;
     bool stopping_ = false;
-    Job next_;  // its prompt is read next
+    Job next_;  // its prompt is being read
     Jobs running_;
     std::thread thread_;
 };

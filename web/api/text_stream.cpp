@@ -49,9 +49,10 @@ bool TextStream::failed() {
     return failed_;
 }
 
-void TextStream::Job::read() {
-    prompt.prefill();
+bool TextStream::Job::read_piece() {
+    if (prompt.prefill_piece()) return true;
     for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.fork(i)});
+    return false;
 }
 
 void TextStream::Job::publish() {

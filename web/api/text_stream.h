@@ -59,7 +59,7 @@ class TextStream {
         std::vector<Text> texts = {};  // empty until the prompt is read
 
         std::size_t count() const { return stream.n_; }
-        void read();
+        bool read_piece();      // of the prompt; false: all is read
         void publish();         // sends new pieces
         bool finished() const;  // or failed
     };
