@@ -79,8 +79,10 @@ void TrainingLoop::replan(std::size_t max_iters, std::size_t planned) {
 }
 
 StopReason TrainingLoop::stop_reason() const {
-    if (state_.step >= options_.max_iters) return StopReason::max_iters;
-    if (options_.max_time > 0 && state_.train_s >= options_.max_time) return StopReason::max_time;
+    const bool timed = options_.max_time > 0;
+    if (state_.step >= options_.max_iters)  // a plan that the clock made is done when the time is up
+        return timed && options_.plan.adjustable ? StopReason::max_time : StopReason::max_iters;
+    if (timed && seconds_used() >= options_.max_time) return StopReason::max_time;
     const std::size_t patience = options_.patience * options_.eval_every;
     if (patience > 0 && has_best() && state_.step >= state_.best_step + patience) return StopReason::patience;
     return asked_to_stop_ ? StopReason::interrupted : StopReason::none;
@@ -104,7 +106,7 @@ std::size_t TrainingLoop::eval_tokens() const {
 double TrainingLoop::seconds_left() const {
     const auto done = static_cast<double>(state_.step);
     double steps = static_cast<double>(options_.max_iters) - done;
-    if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) * done / state_.train_s);
+    if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - seconds_used()) * done / state_.elapsed_s);
     return steps * state_.elapsed_s / done;
 }
 
@@ -145,6 +147,7 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         return asked_to_stop_ = asked_to_stop_ || step_->stop_requested || (alone && stop && stop());
     };
     const double start = seconds_now() - state_.elapsed_s;
+    outside_s_ = state_.elapsed_s - state_.train_s;
     asked_to_stop_ = step_->stop_requested = false;
     model_.train();
     const auto is_best = [&] {
@@ -160,6 +163,7 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         if (metrics_.val_loss) tell(&Callback::evaluated);
         if (checkpoint_due_) save();
     }
+    if (state_.step == 0) count_pause(seconds_now() - start);
     while (!finished() && !interrupted()) {
         run_step();
         if (refused_in_a_row_ > 0) {
@@ -183,6 +187,7 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         if (metrics_.val_loss) tell(&Callback::evaluated);
         if (checkpoint_due_) save();
         if (!last && due(options_.sample_every) && !interrupted()) tell(&Callback::sample_wanted);
+        if (metrics_.val_loss || checkpoint_due_ || due(options_.sample_every)) count_pause(seconds_now() - start);
         if (!last) check_plan(callbacks);
     }
     if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
@@ -211,11 +216,19 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
 }
 
+// The clock of the first process counts.
+void TrainingLoop::count_pause(double elapsed_s) {
+    const double outside = step_->processes().of_first(elapsed_s - state_.train_s);
+    longest_pause_ = std::max(longest_pause_, outside - outside_s_);
+    outside_s_ = outside;
+}
+
 void TrainingLoop::check_plan(const std::vector<Callback*>& callbacks) {
     const RunPlan& plan = options_.plan;
     if (!plan.adjustable || options_.max_time <= 0) return;
     if (!plan.changes.empty() && plan.changes.back().step >= state_.step) return;  // repeating earlier steps
-    const std::size_t steps = time_plan_.steps(state_.step, state_.train_s, options_.max_time, options_.max_iters);
+    const std::size_t steps = time_plan_.steps(state_.step, state_.train_s + outside_s_,
+                                               options_.max_time - longest_pause_, options_.max_iters);
     if (steps == options_.max_iters) return;
     replan(steps, options_.max_iters);
     for (Callback* const callback : callbacks) callback->replanned(*this);

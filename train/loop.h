@@ -73,6 +73,8 @@ class TrainingLoop {
     void split_examples();
     void evaluate_now(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop);
     void check_plan(const std::vector<Callback*>& callbacks);
+    void count_pause(double elapsed_s);
+    double seconds_used() const { return state_.train_s + outside_s_ + longest_pause_; }
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
     TrainOptions options_;
@@ -90,6 +92,8 @@ class TrainingLoop {
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false, checkpoint_due_ = false;
     TimePlan time_plan_;
+    double outside_s_ = 0, longest_pause_ = 0;  // what evaluations, checkpoints and samples took, and the most between
+                                                // two steps, which --max-time keeps free for the end
 };
 
 }  // namespace inkling::train

@@ -197,7 +197,7 @@ void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokeni
     const std::string prompt = !given.empty()     ? given.front()
                                : question.empty() ? words_of(loop, tokenizer)
                                                   : tokenizer.decode(question);
-    take_sample(prompt, written_by_best(loop, tokenizer, prompt, question));
+    if (options.sample_every > 0) take_sample(prompt, written_by_best(loop, tokenizer, prompt, question));
     report.note(fmt::format("sha256 of the weights in {}: {}", (std::filesystem::path(options.out) / "latest").string(),
                             sha256));
     if (tokenizer.chat)

@@ -1,4 +1,7 @@
 // The training loop: the same losses as PyTorch, learning, and the inputs that a step depends on.
+#include <chrono>
+#include <thread>
+
 #include "data/sampler.h"
 #include "models/transformer.h"
 #include "nn/init.h"
@@ -125,8 +128,17 @@ TEST_CASE("training: stops at max_time, or when the validation loss has not impr
     o.max_time = 0.05;
     Run run(o);
     run.to_end();
-    CHECK(run.state().train_s >= 0.05);
-    CHECK((run.state().step > 1 && run.state().step < o.max_iters));
+    CHECK(run.loop.stop_reason() == train::StopReason::max_time);
+    CHECK(run.state().step > 1);
+    CHECK(run.state().step < o.max_iters);
+    struct Slow : train::Callback {
+        void evaluated(train::TrainingLoop&) override { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+    } slow;  // evaluations take nearly all of the time, and count
+    o.eval_every = 1, o.max_time = 0.3;
+    Run evaluated(o);
+    evaluated.loop.run({&slow});
+    CHECK(evaluated.state().step > 1);
+    CHECK(evaluated.state().step < 15);
     CHECK(std::isfinite(run.last_val_loss()));
     train::TrainOptions patient = small_options();  // stops when the validation loss has not improved for a while
     patient.eval_every = 5, patient.patience = 3, patient.max_iters = 10'000, patient.lr_decay_iters = 0;

@@ -218,7 +218,8 @@ TEST_CASE("speed: measured, and how long a run takes with evaluations, checkpoin
     timed.save_every = 10, timed.sample_prompt = {"a", "b"}, timed.eval_on_start = false, timed.eval_iters = 0;
     CHECK(planned().all == Approx(300 + 5 * 100 + 10 * 2 + 4 * 30));
     timed.max_time = 30;  // ends it
-    CHECK(planned().training == 30);
+    CHECK(planned().all == 30);
+    CHECK(planned().training < 30);
 }
 
 TEST_CASE("recipes: operations give the same plan on any machine, seconds a tenth more steps than fit", "[train]") {
@@ -245,7 +246,7 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
     TrainOptions few = fast;
     few.max_iters = 7;
     CHECK(planned({"max-flops", "max-iters"}, 900, few, "fast").max_iters == 7);
-    CHECK(planned({}, 900, train::recipe("fast").options, "fast").max_iters == 2200);
+    CHECK(planned({}, 900, train::recipe("fast").options, "fast").max_iters == 1925);  // in seven eighths of the time
     TrainOptions nano = train::recipe("nanogpt-cpu").options;
     nano.max_flops = 10.5 * train::flops_per_step(nano, nano.model_config(64));
     CHECK(planned({"max-flops"}, 900, nano, "nanogpt-cpu").max_iters == 10);

@@ -35,6 +35,8 @@ constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60, kTunedMinSteps = 
 constexpr double kAdapterRate = 1e-3;
 // A run that repeats its text has 40 evaluations, and stops after this many without improvement.
 constexpr std::size_t kPatience = 16;
+// Of the time, steps take this part; evaluations, samples and checkpoints take the rest.
+constexpr double kStepsTime = 0.875;
 // Tokens per evaluation, relative to the tokens trained on between two evaluations: 10% of the time.
 constexpr double kEvalPart = 0.3;
 // Tokens per step grow with the tokens seen, by nanochat's exponent.
@@ -182,7 +184,7 @@ void fit_steps(const Budget& budget, double seconds_per_step, const models::Arch
     const bool fits = c.fits != Fits::nothing;
     if (!operations && (given || !fits)) return;
     const double fitting = operations ? std::floor(o.max_flops / flops_per_step(o, model))
-                                      : kPlannedTime * budget.seconds / seconds_per_step;
+                                      : kPlannedTime * kStepsTime * budget.seconds / seconds_per_step;
     const std::size_t steps =
         fits ? planned_steps(budget, fitting, c) : static_cast<std::size_t>(std::clamp(fitting, 1.0, 1e9));
     o.max_iters = given ? std::min(o.max_iters, steps) : steps;
@@ -208,7 +210,7 @@ std::optional<double> fit_recipe(const data::Tokenizer& tokenizer, data::TokenVi
     release_cached_buffers();
     fit_steps(budget, seconds, architecture, c);
     if (seconds > 0)  // the time limit may end the run
-        o.plan.adjustable = o.max_time > 0 && static_cast<double>(o.max_iters) * seconds > o.max_time;
+        o.plan.adjustable = o.max_time > 0 && static_cast<double>(o.max_iters) * seconds > kStepsTime * o.max_time;
     fit_to_steps(budget, c);
     return seconds;
 }

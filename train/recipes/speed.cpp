@@ -64,8 +64,7 @@ PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& size
     constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // cost of a token, relative to training on it
     constexpr double kSaved = 300e6;                      // bytes per second
     constexpr double kSample = 200;                       // tokens
-    auto steps = static_cast<double>(options.max_iters);
-    if (options.max_time > 0) steps = std::min(steps, std::ceil(options.max_time / seconds_per_step));
+    const auto steps = static_cast<double>(options.max_iters);
     const double trained = seconds_per_step / static_cast<double>(options.tokens_per_step());  // per token
     const double val_tokens = options.val_fraction * text_tokens;
     const auto some = static_cast<double>(options.eval_iters * options.batch_size * options.block_size);
@@ -77,9 +76,10 @@ PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& size
     const double samples =
         times(options.sample_every) * std::max(1.0, static_cast<double>(options.sample_prompt.size()));
     const double training = steps * seconds_per_step;
-    return {training, training + (at_start + evaluations) * evaluation +
-                          (at_start + std::max(evaluations, times(options.save_every))) * checkpoint +
-                          samples * sample};
+    const double all = training + (at_start + evaluations) * evaluation +
+                       (at_start + std::max(evaluations, times(options.save_every))) * checkpoint + samples * sample;
+    if (options.max_time <= 0 || all <= options.max_time) return {training, all};
+    return {training / all * options.max_time, options.max_time};
 }
 
 }  // namespace inkling::train

@@ -21,7 +21,7 @@ void extend(TrainingLoop& loop, const Config& then) {
     const double time = then.is_given("max-time") ? then.options.max_time : 0;
     std::size_t max_iters = now.max_iters;
     if (max_iters == planned && time > 0 && now.max_time > time) {
-        const double left = (now.max_time - state.train_s) / (state.train_s / static_cast<double>(state.step));
+        const double left = (now.max_time - state.elapsed_s) / (state.elapsed_s / static_cast<double>(state.step));
         max_iters = std::max(max_iters, state.step + static_cast<std::size_t>(std::max(0.0, kPlannedTime * left)));
     }
     if (max_iters > planned) loop.replan(max_iters, planned);
