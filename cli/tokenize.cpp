@@ -106,8 +106,23 @@ int encode(const TokenizeArguments& args) {
     return 0;
 }
 
-// Prints each example as `train` encodes it, one JSON object a line: its ids, and which of them are learned. With
-// --prompts, prints the ids of a conversation up to the start of its next answer.
+// The ids up to where the last answer begins, or the next one of a conversation that ends with a question.
+std::vector<std::int32_t> prompt_of(const data::Example& example, const data::Tokenizer& tokenizer,
+                                    const data::ChatTemplate* chat) {
+    if (example.shape == data::ExampleShape::messages) {
+        check<BadInput>(chat != nullptr, "--prompts: a conversation needs a model with a chat template");
+        const bool answered = example.parts.back().role == "assistant";
+        return chat->encode(std::span(example.parts).first(example.parts.size() - answered), tokenizer);
+    }
+    check<BadInput>(example.shape == data::ExampleShape::completion,
+                    "--prompts is for conversations, and for prompts with a completion");
+    auto [ids, learn] = data::encode_example(example, tokenizer, chat, data::LossOn::completions);
+    ids.erase(ids.begin() + (std::find(learn.begin(), learn.end(), 1) - learn.begin()), ids.end());
+    return ids;
+}
+
+// Prints each example as `train` encodes it, one JSON object a line: its ids, and which of them are learned; or its
+// prompt alone.
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     tokenizer->take_unknown(args.strict);
@@ -123,12 +138,11 @@ int encode_records(const TokenizeArguments& args) {
     for (const data::Example& example : *corpus.examples) {
         formats::named(corpus.place_of(example), [&] {
             nlohmann::ordered_json line;
+            const data::ChatTemplate* const form = chat ? &*chat : nullptr;
             if (args.prompts) {
-                check<BadInput>(example.shape == data::ExampleShape::messages && chat,
-                                "--prompts is for conversations, and a model with a chat template");
-                line = {{"ids", chat->encode(example.parts, *tokenizer)}};
+                line = {{"ids", prompt_of(example, *tokenizer, form)}};
             } else {
-                const auto [ids, learn] = data::encode_example(example, *tokenizer, chat ? &*chat : nullptr, loss_on);
+                const auto [ids, learn] = data::encode_example(example, *tokenizer, form, loss_on);
                 line = {{"ids", ids}, {"learn", learn}};
             }
             print(line.dump() + "\n");
@@ -198,7 +212,8 @@ Action add_tokenize(CLI::App& app) {
     add_data_flags(*lines, args->text)->required();
     lines->add_option("--loss-on", args->loss_on, "tokens to learn: completions or all")
         ->check(refuse_other_than(names_of<data::LossOn>()));
-    lines->add_flag("--prompts", args->prompts, "for conversations: print the ids up to the start of the next answer");
+    lines->add_flag("--prompts", args->prompts,
+                    "print the ids alone, up to where the last answer or the completion begins");
     for (CLI::App* const command : {to_ids, to_text}) {
         command
             ->add_option("--tokenizer,--model", args->tokenizer,

@@ -40,10 +40,22 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     CHECK(json_of(eval, "--loss-on all")["tokens"] > 2 * measured["tokens"].get<int>());
     const auto ids = json_lines(program(tokenize)), prompts = json_lines(program(tokenize + "--prompts"));
     REQUIRE(ids.size() == 40);
-    CHECK(prompts[0]["ids"].size() > ids[0]["ids"].size());
     std::size_t learned = 0;
-    for (const auto& line : ids)
-        for (const auto& one : line["learn"]) learned += one == 1;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const std::vector<int> all = ids[i]["ids"], learn = ids[i]["learn"];
+        const auto answer = std::find(learn.begin(), learn.end(), 1);
+        CHECK(prompts[i]["ids"] == std::vector<int>(all.begin(), all.begin() + (answer - learn.begin())));
+        learned += static_cast<std::size_t>(std::count(learn.begin(), learn.end(), 1));
+    }
+    const std::string pair = R"({"prompt": "She said", "completion": " no."})";
+    const Arguments encode = words("tokenize documents --model", out, "--data", folder.write("pair.jsonl", pair));
+    const auto both = json_lines(program(encode))[0], prompt_alone = json_lines(program(encode + "--prompts"))[0];
+    const std::size_t begin = prompt_alone["ids"].size();
+    CHECK(both["ids"][begin - 1] == prompt_alone["ids"].back());
+    CHECK(both["learn"][begin - 1] == 0);
+    CHECK(both["learn"][begin] == 1);
+    const Arguments text = words("tokenize documents --prompts --model", out, "--data");
+    check_fails(program(text + folder.write("text.jsonl", R"({"text": "no"})")), 3, "--prompts is for conversations");
     CHECK(measured["tokens"] == learned);
     const Result talk =
         succeeded(program(words("chat --model", out, "-n 5 --seed 1"), "", folder.write("in", "What does it do?\n")));

@@ -36,7 +36,9 @@ for form in chats.FORMS:
         spells = chats.spells_special(tokenizer, messages)
         if form == "llama2_mistral" and spells:
             continue
-        ids, mask, for_answer = chats.expected(tokenizer, messages)
+        ids, mask, _ = chats.expected(tokenizer, messages)
+        asked = messages[:-1] if messages[-1]["role"] == "assistant" else messages
+        for_answer = chats.expected(tokenizer, asked)[2]
         checked, spelled, learned = checked + 1, spelled + spells, learned + sum(mask)
         if list(ids) != mine["ids"] or list(mask) != mine["learn"] or list(for_answer) != prompt["ids"]:
             wrong += 1

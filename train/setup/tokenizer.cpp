@@ -68,8 +68,9 @@ bool open_tokenizer(const data::Corpus& corpus, Config& config, models::LoadedMo
     }
     if (!chat || loaded.tokenizer->chat) return false;
     check<BadInput>(options.lora_rank == 0,
-                    "{}: the model has no chat template, and adapters do not learn the tokens of a new one: train "
-                    "without --lora-rank, or choose a model with a chat template",
+                    "{}: the model has no chat template, and adapters do not learn the tokens of a new one: write "
+                    "lines of \"prompt\" and \"completion\", train without --lora-rank, or choose a model with a chat "
+                    "template",
                     options.init_from);
     models::add_chat_tokens(loaded);
     return true;
