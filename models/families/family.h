@@ -6,9 +6,9 @@
 // A new family is one file and one line in registry.cpp.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/parameters.h"
@@ -36,7 +36,7 @@ struct Family {
 
     // Names of tensors in files; a layer's follow layer_prefix and its number.
     std::string layer_prefix;
-    std::vector<std::pair<ParameterName, std::string>> names;
+    std::map<ParameterName, std::string> names;
     std::string optional_prefix = "";  // some files leave it out of every name, or have this one instead:
     std::vector<std::string> other_prefixes = {};
     std::string other_head = "";            // the head's name in some files, and in adapters

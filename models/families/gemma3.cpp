@@ -141,10 +141,9 @@ Family gemma3_family() {
     Family f = llama_line_family("gemma3", "Gemma3ForCausalLM");
     f.model_types = {"gemma3_text", "gemma3"};
     f.defaults = defaults, f.map_config = map_config;
-    for (auto& [name, in_files] : f.names)
-        if (name == ParameterName::mlp_norm) in_files = "pre_feedforward_layernorm";
-    f.names.emplace_back(ParameterName::attention_output_norm, "post_attention_layernorm");
-    f.names.emplace_back(ParameterName::mlp_output_norm, "post_feedforward_layernorm");
+    f.names[ParameterName::mlp_norm] = "pre_feedforward_layernorm";
+    f.names[ParameterName::attention_output_norm] = "post_attention_layernorm";
+    f.names[ParameterName::mlp_output_norm] = "post_feedforward_layernorm";
     f.other_prefixes = {"language_model.model.", "model.language_model."};
     f.ignored = {"vision_tower.", "multi_modal_projector."};
     f.set_gguf_keys = set_gguf_keys, f.read_gguf_keys = read_gguf_keys;

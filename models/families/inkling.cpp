@@ -16,9 +16,9 @@ Family inkling_family() {
         a.softcap = 0;
         return a;
     };
-    f.names.insert(f.names.end(), {{ParameterName::token_shift, "model.shift"},
-                                   {ParameterName::attention_shift, "self_attn.shift"},
-                                   {ParameterName::mlp_shift, "mlp.shift"}});
+    f.names[ParameterName::token_shift] = "model.shift";
+    f.names[ParameterName::attention_shift] = "self_attn.shift";
+    f.names[ParameterName::mlp_shift] = "mlp.shift";
     return f;
 }
 

@@ -1,4 +1,4 @@
-// Shared by Llama, Qwen 2 and Qwen 3: sizes, names of tensors, keys of config.json. Each family's file has the rest.
+// Shared by Llama and its kin: sizes, names of tensors, keys of config.json. Each family's file has the rest.
 #pragma once
 
 #include "models/families/config_keys.h"

@@ -1,46 +1,26 @@
-// nanochat's model (Karpathy 2025), transformers' NanoChatForCausalLM: rotary positions the other way round, norms
-// without weights, queries and keys normed after they are rotated, heads of keys and values that query heads share,
-// squared relu, a norm behind the token table, and a head of its own whose logits are capped.
-#include "models/families/config_keys.h"
-#include "models/families/family.h"
+// nanochat's model (Karpathy 2025), transformers' NanoChatForCausalLM: a Llama whose rotary positions turn the other
+// way round, with norms without weights, also of queries and keys after they are rotated and behind the token table,
+// squared relu without a gate, and a head whose logits are capped.
+#include "models/families/llama_line.h"
 
 namespace inkling::models {
 
 using nlohmann::json;
 
 Family nanochat_family() {
-    using enum ParameterName;
-    Family f = {.name = "nanochat",
-                .model_types = {"nanochat"},
-                .flags = {"n-kv-head", "n-inner", "rope-theta", "softcap"},
-                .biased = false,
-                .transformers_class = "NanoChatForCausalLM",
-                .bias_key = "attention_bias",
-                .layer_prefix = "model.layers.",
-                .names = {{token_table, "model.embed_tokens"},
-                          {query, "self_attn.q_proj"},
-                          {key, "self_attn.k_proj"},
-                          {value, "self_attn.v_proj"},
-                          {attention_output, "self_attn.o_proj"},
-                          {up, "mlp.fc1"},
-                          {down, "mlp.fc2"},
-                          {head, "lm_head"}},
-                .optional_prefix = "model."};  // NanoChatModel's own files lack it
+    Family f = llama_line_family("nanochat", "NanoChatForCausalLM");
+    f.flags = {"n-kv-head", "n-inner", "rope-theta", "softcap"};
+    f.ignored = {}, f.gguf_name = "";
+    f.names[ParameterName::up] = "mlp.fc1", f.names[ParameterName::down] = "mlp.fc2";
     f.defaults = [](bool bias) {
-        Architecture a;
-        a.family = "nanochat";
-        a.packed_qkv = a.residual_dropout = false;
-        a.norm = NormKind::rms;
-        a.norm_gain = a.norm_bias = false;
-        a.norm_epsilon = 1e-6;
+        Architecture a = llama_line_defaults("nanochat");
+        a.norm_gain = false;
         a.embedding_norm = true;
-        a.positions = Positions::rotary;
         a.rope_clockwise = true;
         a.head_norm = HeadNorm::after_rotary;
         a.qkv_bias = a.attention_bias = bias;
-        a.mlp_bias = false;
         a.activation = Activation::squared_relu;
-        a.tied_head = false;
+        a.gated = false;
         a.softcap = 15;
         return a;
     };

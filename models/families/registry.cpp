@@ -41,7 +41,7 @@ const Family& family(const std::string& name) {
 
 // The name of a part in the model's files: transformer.h.0.attn.c_attn.
 static std::string place_of(const Family& f, const ParameterSpec& p) {
-    const auto found = std::find_if(f.names.begin(), f.names.end(), [&](const auto& n) { return n.first == p.name; });
+    const auto found = f.names.find(p.name);
     check(found != f.names.end(), "{}: its files have no name for a part of this architecture: take another family",
           f.name);
     return (in_layer(p.name) ? f.layer_prefix + std::to_string(p.layer) + "." : "") + found->second;
