@@ -6,18 +6,16 @@
 
 namespace inkling::nn {
 
-namespace {
-
-template <class T, class Draw>
-void fill(Tensor<T>& p, const Draw& draw) {
-    fill_numbers(p.size(), kGrain / 16, p.value_in_place().data(), draw);
-}
-
-}  // namespace
-
 template <class T>
-void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key) {
-    fill(p, [&](std::size_t i) { return deviation * random_normal(key, i); });
+void fill(Tensor<T>& p, const Initial& initial, Generator& random) {
+    const double size = initial.size;
+    const auto draw = [&](const auto& number) {
+        fill_numbers(p.size(), kGrain / 16, p.value_in_place().data(), number);
+    };
+    if (initial.kind == Initial::Kind::constant) return draw([=](std::size_t) { return size; });
+    const RandomKey key = random.next();
+    if (initial.kind == Initial::Kind::normal) return draw([=](std::size_t i) { return size * random_normal(key, i); });
+    draw([=](std::size_t i) { return size * (2 * random_uniform(key, i) - 1); });
 }
 
 template <class T>
@@ -25,20 +23,10 @@ Tensor<T> parameter(const Shape& shape, T value) {
     return Tensor<T>(Array<T>(shape, value), true);
 }
 
-// Random values take a key of `random`.
-template <class T>
-static void fill_initial(Tensor<T>& p, const Initial& initial, Generator& random) {
-    const double size = initial.size;
-    if (initial.kind == Initial::Kind::constant) return fill(p, [=](std::size_t) { return size; });
-    const RandomKey key = random.next();
-    if (initial.kind == Initial::Kind::normal) return fill_normal(p, size, key);
-    fill(p, [&](std::size_t i) { return size * (2 * random_uniform(key, i) - 1); });
-}
-
 template <class T>
 Tensor<T> parameter(const Shape& shape, const Initial& initial, Generator& random) {
     Tensor<T> p(Array<T>(shape), true);
-    fill_initial(p, initial, random);
+    fill(p, initial, random);
     return p;
 }
 
@@ -55,12 +43,12 @@ void initialize(Module<T>& module, Generator& random, const std::vector<InitialO
     for (auto [name, p] : parameters) {
         const auto rule =
             std::find_if(rules.begin(), rules.end(), [&, &n = name](const auto& r) { return fits(r, n); });
-        if (rule != rules.end()) fill_initial(p, rule->initial, random);
+        if (rule != rules.end()) fill(p, rule->initial, random);
     }
 }
 
 #define INKLING_INSTANTIATE(T)                                              \
-    template void fill_normal(Tensor<T>&, double, const RandomKey&);        \
+    template void fill(Tensor<T>&, const Initial&, Generator&);             \
     template Tensor<T> parameter(const Shape&, T);                          \
     template Tensor<T> parameter(const Shape&, const Initial&, Generator&); \
     template void initialize(Module<T>&, Generator&, const std::vector<InitialOf>&);

@@ -28,9 +28,9 @@ Tensor<T> parameter(const Shape& shape, T value);
 template <class T>
 Tensor<T> parameter(const Shape& shape, const Initial& initial, Generator& random);
 
-// Overwrites a parameter with N(0, deviation^2).
+// Overwrites a parameter.
 template <class T>
-void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key);
+void fill(Tensor<T>& p, const Initial& initial, Generator& random);
 
 struct InitialOf {
     std::string names;  // a shell pattern: * matches any characters

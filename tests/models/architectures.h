@@ -45,14 +45,14 @@ inline models::Architecture llama_shape(std::size_t vocabulary, std::size_t laye
 // Fills all parameters with N(0, deviation^2), each from its own key.
 template <class T>
 void fill_parameters(nn::Module<T>& module, double deviation, Generator random) {
-    for (auto& [name, p] : module.parameters()) nn::fill_normal(p, deviation, random.next());
+    for (auto& [name, p] : module.parameters()) nn::fill(p, nn::Initial::normal(deviation), random);
 }
 
 // Fills only matrices; gains and biases keep their values.
 template <class T>
 void fill_matrices(nn::Module<T>& module, double deviation, Generator random) {
     for (auto& [name, p] : module.parameters())
-        if (p.rank() == 2) nn::fill_normal(p, deviation, random.next());
+        if (p.rank() == 2) nn::fill(p, nn::Initial::normal(deviation), random);
 }
 
 inline double mean_of(const ConstArray<float>& a) {
