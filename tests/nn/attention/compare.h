@@ -18,6 +18,18 @@ void check_gradient(const A& actual, const B& expected_any, double tolerance, co
     check_close(Array<double>(actual + one), Array<double>(expected + one), tolerance, what);
 }
 
+struct Sizes {
+    std::size_t B, H, Lq, Lk, d, dv;
+    std::size_t K = 0;  // heads of keys and values; 0: H
+};
+
+template <class T>
+std::vector<Array<T>> random_qkv(const Sizes& s, std::uint64_t seed = 1) {
+    const std::size_t K = s.K ? s.K : s.H;
+    return {random_array<T>({s.B, s.H, s.Lq, s.d}, seed), random_array<T>({s.B, K, s.Lk, s.d}, seed + 1),
+            random_array<T>({s.B, K, s.Lk, s.dv}, seed + 2)};
+}
+
 // Runs attention on {q, k, v}, with its gradients.
 template <class T>
 Computed<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, nn::NeedWeights wanted) {

@@ -14,19 +14,13 @@ AttentionOptions everything(std::size_t heads) {
     return {.causal = true, .dropout = 0.2, .dropout_key = {1, 2}, .alibi = nn::alibi_slopes(heads)};
 }
 
-template <class T>
-double tolerance() {
-    return std::is_same_v<T, double> ? 1e-12 : 1e-5;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn][unsanitized]", float, double) {
     using T = TestType;
     for (const std::size_t L : {33, 130, 520}) {
         for (const std::size_t K : {3, 1}) {
-            const std::vector<Array<T>> qkv = {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, K, L, 24}, 2),
-                                               random_array<T>({2, K, L, 17}, 3)};
+            const auto qkv = random_qkv<T>({2, 3, L, L, 24, 17, K});
             check_same_with_any_threads("attention, L " + std::to_string(L) + ", K " + std::to_string(K),
                                         [&] { return all_of(attend(qkv, everything(3), NeedWeights::no)); });
         }

@@ -11,21 +11,12 @@ using namespace inkling;
 using namespace inkling::testing;
 using nn::NeedWeights;
 
-namespace {
-
-template <class T>
-std::vector<Array<T>> random_qkv(std::size_t Lq, std::size_t Lk) {
-    return {random_array<T>({2, 2, Lq, 6}, 1), random_array<T>({2, 2, Lk, 6}, 2), random_array<T>({2, 2, Lk, 5}, 3)};
-}
-
-}  // namespace
-
 TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as composed", "[nn][unsanitized]", float,
                    double) {
     using T = TestType;
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     for (const std::size_t L : {3, 40, 600}) {
-        const auto qkv = random_qkv<T>(L, L);
+        const auto qkv = random_qkv<T>({2, 2, L, L, 6, 5});
         for (const Masked none : {Masked::uniform, Masked::zero}) {
             for (std::size_t i = 0; i < 4; ++i) {
                 AttentionOptions options{.causal = i % 2 == 1, .mask = MaskArray({2, 1, 1, L}, 1), .masked = none};
@@ -54,7 +45,7 @@ TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as comp
 TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn]", float, double) {
     Generator random{1, 0};
     using T = TestType;
-    const auto qkv = random_qkv<T>(3, 4);
+    const auto qkv = random_qkv<T>({2, 2, 3, 4, 6, 5});
     AttentionOptions options{.mask = MaskArray({3, 4}, 1)};
     std::fill_n(options.mask.data() + 4, 4, std::uint8_t{0});
     for (const Masked none : {Masked::uniform, Masked::zero}) {
@@ -81,7 +72,7 @@ TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the othe
     using T = TestType;
     const T huge = std::numeric_limits<T>::max();
     for (const std::size_t L : {3, 40, 600}) {
-        auto qkv = random_qkv<T>(L, L);
+        auto qkv = random_qkv<T>({2, 2, L, L, 6, 5});
         std::fill_n(qkv[1].data(), qkv[1].size(), T{1});  // keys of ones
         const std::size_t row = (L - 1) * 6;              // the last query of the first head
         for (const double sign : {-1.0, 1.0}) {
@@ -108,7 +99,7 @@ TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the othe
 
 TEST_CASE("scores that overflow are no mask: in bfloat16 too, and where all keys of a block are hidden", "[nn]") {
     const WithPrecision scope(Precision::bf16);
-    auto qkv = random_qkv<float>(4, 600);
+    auto qkv = random_qkv<float>({2, 2, 4, 600, 6, 5});
     std::fill_n(qkv[1].data(), qkv[1].size(), 1.0f);
     std::fill_n(qkv[0].data(), 6, -3e38f);  // query 0 of the first head
     AttentionOptions options{.mask = MaskArray({600}, 1)};

@@ -132,12 +132,10 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with eve
 
 TEMPLATE_TEST_CASE("PyTorch agrees: scaled_dot_product_attention, composed and fused", "[nn]", float, double) {
     using T = TestType;
-    AttentionOptions causal, scaled;
-    causal.causal = true;
-    scaled.scale = 0.3;
     for (const char* name : {"sdpa", "sdpa_padding", "sdpa_plain", "sdpa_each"}) compare_product<T>(name, {});
-    for (const char* name : {"sdpa_causal", "sdpa_causal_later", "sdpa_causal_mask"}) compare_product<T>(name, causal);
-    compare_product<T>("sdpa_scale", scaled);
+    for (const char* name : {"sdpa_causal", "sdpa_causal_later", "sdpa_causal_mask"})
+        compare_product<T>(name, {.causal = true});
+    compare_product<T>("sdpa_scale", {.scale = 0.3});
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, composed and fused", "[nn]", float,
@@ -145,12 +143,10 @@ TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, c
     using T = TestType;
     for (const std::size_t heads : {4, 6}) {
         const std::string name = "alibi_" + std::to_string(heads);
-        AttentionOptions options;
-        options.alibi = nn::alibi_slopes(heads);
-        check_close(of<double>(options.alibi), Case(name).array<double>("slopes"), 0, "slopes");
-        compare_product<T>(name + "_open", options);
-        options.causal = true;
-        compare_product<T>(name, options);
+        const std::vector<double> slopes = nn::alibi_slopes(heads);
+        check_close(of<double>(slopes), Case(name).array<double>("slopes"), 0, "slopes");
+        compare_product<T>(name + "_open", {.alibi = slopes});
+        compare_product<T>(name, {.causal = true, .alibi = slopes});
     }
 }
 
