@@ -11,6 +11,7 @@
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/folder.h"
+#include "tests/catch.h"
 #include "tests/models/architectures.h"
 #include "tests/support/error_of.h"
 #include "tests/support/scratch_folder.h"

@@ -91,9 +91,6 @@ TEST_CASE("adapters: names may hold the adapter's own, but not those of several"
 
 TEST_CASE("adapters: weights too large to compute with are refused, and other formats with how to convert them",
           "[models]") {
-    const AdapterCopy huge("llama");
-    huge.change([](nlohmann::json& j) { j["lora_alpha"] = 1e300; });
-    CHECK_THAT(huge.refusal(), contains("adapter_config.json: lora_alpha 1e+300 is too large"));
     const AdapterCopy large("llama");
     large.change_tensors([](StoredTensors& all) {
         for (auto& [name, tensor] : all) tensor.values.assign(tensor.values.size(), 1e9f);

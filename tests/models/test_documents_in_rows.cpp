@@ -33,9 +33,7 @@ struct Rows {
         }
     }
     static IdArray part(const IdArray& of, std::size_t b, std::size_t begin, std::size_t n) {
-        IdArray one({1, n});
-        for (std::size_t i = 0; i < n; ++i) one(0, i) = of(b, begin + i);
-        return one;
+        return of.sliced(0, b, b + 1).sliced(1, begin, begin + n).clone();
     }
     // visit(row, begin, length)
     template <class Visit>
@@ -119,15 +117,16 @@ TEST_CASE("documents in rows: loss and gradients are those of all alone", "[mode
         };
         const auto [together, packed] =
             gradients([&] { return model.loss(rows.ids, rows.targets, nullptr, rows.begins); });
-        double counted = 0;
-        std::for_each(rows.targets.begin(), rows.targets.end(), [&](std::int32_t t) { counted += t != kIgnore; });
+        const auto counted = [](const IdArray& targets) {
+            return static_cast<double>(targets.size()) -
+                   static_cast<double>(std::count(targets.begin(), targets.end(), kIgnore));
+        };
         const auto [apart, alone] = gradients([&] {
             Tensor<double> sum;
             Rows::each([&](std::size_t b, std::size_t begin, std::size_t n) {
                 const IdArray targets = Rows::part(rows.targets, b, begin, n);
-                double some = 0;
-                std::for_each(targets.begin(), targets.end(), [&](std::int32_t t) { some += t != kIgnore; });
-                const Tensor<double> y = scale(model.loss(Rows::part(rows.ids, b, begin, n), targets), some / counted);
+                const Tensor<double> y = scale(model.loss(Rows::part(rows.ids, b, begin, n), targets),
+                                               counted(targets) / counted(rows.targets));
                 sum = sum.defined() ? add(sum, y) : y;
             });
             return sum;

@@ -58,12 +58,7 @@ std::string refused_by(const Read& read, const std::function<void(formats::GgufW
         return error.substr(std::min(error.size(), name.size()));
     });
 }
-std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
-    return refused_by([](const fs::path& path) { models::load_model(path); }, fill);
-}
-std::string refused_tokenizer(const std::function<void(formats::GgufWriter&)>& fill) {
-    return refused_by(models::open_tokenizer, fill);
-}
+const auto load_file = [](const fs::path& path) { models::load_model(path); };
 
 // The keys of a small model without weights, a gpt2 or one with RMSNorm.
 void set_small_model(formats::GgufWriter& out, const std::string& architecture) {
@@ -154,8 +149,8 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     for (std::size_t i = 0; i < here.size(); ++i) CHECK(here.data()[i] == Approx(back.data()[i]).margin(0.06));
     // read as bfloat16 at once: the same as rounded later
     const auto& up = wide.model->layers[1][models::ParameterName::up].weight;
-    CHECK(
-        same_bits(half.model->layers[1][models::ParameterName::up].weight.values(), up.as(WeightType::bf16).values()));
+    const auto& rounded = half.model->layers[1][models::ParameterName::up].weight;
+    CHECK(same_bits(rounded.values(), up.as(WeightType::bf16).values()));
 }
 
 TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own package", "[models]") {
@@ -248,19 +243,19 @@ TEST_CASE("gguf models: a llama's window of attention is read, unless it holds t
 }
 
 TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
-    CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "gemma2"); }) ==
-          "architecture 'gemma2' is not supported: gpt2, llama, qwen2, qwen3, gptneox, gemma3 are");
-    CHECK(refused_file([](auto& out) { out.set_text("general.type", "adapter"); }) ==
-          "general.type is 'adapter': a file of a whole model is required");
-    CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "llama"); }) ==
-          "llama.block_count must be a whole number of at least 1, got nothing");
-    CHECK(refused_file([](auto& out) { set_small_model(out, "gpt2"); })
+    for (const auto& [key, text, message] :
+         {std::tuple{"general.architecture", "gemma2",
+                     "architecture 'gemma2' is not supported: gpt2, llama, qwen2, qwen3, gptneox, gemma3 are"},
+          {"general.type", "adapter", "general.type is 'adapter': a file of a whole model is required"},
+          {"general.architecture", "llama", "llama.block_count must be a whole number of at least 1, got nothing"}})
+        CHECK(refused_by(load_file, [k = key, t = text](auto& out) { out.set_text(k, t); }) == message);
+    CHECK(refused_by(load_file, [](auto& out) { set_small_model(out, "gpt2"); })
               .starts_with("the weights do not fit its metadata; position_embd.weight is missing; "
                            "blk.0.attn_norm.weight is missing"));
-    CHECK(refused_tokenizer([](auto&) {}) == "it has no tokenizer: take a file that has one");
+    CHECK(refused_by(models::open_tokenizer, [](auto&) {}) == "it has no tokenizer: take a file that has one");
     const auto kind = [&](const char* model, const std::vector<std::string>& texts, const char* pre = "gpt-2",
                           const std::vector<std::string>& merges = {}) {
-        return refused_tokenizer([&](auto& out) {
+        return refused_by(models::open_tokenizer, [&](auto& out) {
             out.set_text("tokenizer.ggml.model", model);
             out.set_text("tokenizer.ggml.pre", pre);
             out.set_texts("tokenizer.ggml.tokens", texts);
@@ -276,22 +271,20 @@ TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
           "tokenizer.ggml.merges: merge 0 needs \"b\", which is not in the vocabulary");
     CHECK(kind("llama", {"a"}) == "tokenizer.ggml.scores must hold 1 numbers, got 0");
     const auto numbers = [&](const std::vector<float>& types, const std::vector<float>& scores) {
-        return refused_tokenizer([&](auto& out) {
+        return refused_by(models::open_tokenizer, [&](auto& out) {
             out.set_text("tokenizer.ggml.model", "llama");
             out.set_texts("tokenizer.ggml.tokens", {"a", "b"});
             out.set_f32s("tokenizer.ggml.token_type", types);
             out.set_f32s("tokenizer.ggml.scores", scores);
         });
     };
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    CHECK(numbers({1, 1e10f}, {0, 0}) == "token 1 has the unknown type 10000000000");
-    CHECK(numbers({-1, 1}, {0, 0}) == "token 0 has the unknown type -1");
-    CHECK(numbers({1, nan}, {0, 0}) == "token 1 has the unknown type nan");
-    CHECK(numbers({1, 7}, {0, 0}) == "token 1 has the unknown type 7");
-    CHECK(numbers({1, 1}, {0, nan}) == "the score of token 1 is not finite");
-    CHECK(numbers({1, 1}, {-std::numeric_limits<float>::infinity(), 0}) == "the score of token 0 is not finite");
+    for (const auto& [type, text] :
+         {std::pair{1e10f, "10000000000"}, {-1.0f, "-1"}, {std::nanf(""), "nan"}, {7.0f, "7"}})
+        CHECK(numbers({1, type}, {0, 0}) == std::string("token 1 has the unknown type ") + text);
+    for (const float score : {std::nanf(""), -std::numeric_limits<float>::infinity()})
+        CHECK(numbers({1, 1}, {0, score}) == "the score of token 1 is not finite");
     const std::string chains =
-        refused_tokenizer([&](auto& out) {  // each token begins with all shorter ones of its letter
+        refused_by(models::open_tokenizer, [&](auto& out) {  // each token begins with all shorter ones of its letter
             std::vector<std::string> texts;
             for (const char letter : {'a', 'b', 'c', 'd'})
                 for (std::size_t n = 1; n <= 999; ++n) texts.push_back(letter + std::string(n - 1, 'a'));

@@ -1,12 +1,9 @@
 // State dicts: contents beside the parameters, errors, and reports in place of errors.
 #include "models/files/state_dict.h"
 
-#include <list>
-
-#include "formats/safetensors/safetensors.h"
 #include "nn/attention/multi_head.h"
 #include "tests/engine/helpers.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/models/folders.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -16,19 +13,11 @@ namespace {
 // The module's parameters except those named in `without`, and `more` tensors of zeros.
 void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
                  const std::vector<std::string>& without = {}) {
-    formats::SafetensorsWriter out;
-    std::list<Array<float>> made;
-    auto parameters = module.parameters();
-    for (const auto& [name, p] : parameters) {
-        if (std::find(without.begin(), without.end(), name) != without.end()) continue;
-        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add(name, formats::DType::F32, shape, p.value().data());
-    }
-    for (const std::string& name : more) {
-        made.emplace_back(Shape{4, 4}, 0.0f);
-        out.add(name, formats::DType::F32, {4, 4}, made.back().data());
-    }
-    out.write(path);
+    models::save_state_dict(module, path);
+    change_tensors(path, [&](StoredTensors& all) {
+        for (const std::string& name : more) all[name] = {{4, 4}, std::vector<float>(16)};
+        for (const std::string& name : without) all.erase(name);
+    });
 }
 
 template <class Module>

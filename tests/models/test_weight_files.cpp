@@ -74,9 +74,8 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
         refuses([&](json& j) { j["weight_map"][kName] = bad; }, "must be a .safetensors file beside it");
     refuses([](json& j) { j["weight_map"][kName] = Sharded::file(0) + std::string(1, '\0') + ".safetensors"; },
             Sharded::file(0) + "...: its name has a NUL byte");
-    refuses([](json& j) { j.erase("weight_map"); }, "an object with a weight_map is required");
-    refuses([](json& j) { j = json::array(); }, "an object with a weight_map is required");
-    refuses([](json& j) { j["weight_map"] = json::array(); }, "an object with a weight_map is required");
+    for (const json& none : {json::array(), json::object(), json{{"weight_map", json::array()}}})
+        refuses([&](json& j) { j = none; }, "an object with a weight_map is required");
     folder.scratch.write("model.safetensors.index.json", "{\"weight_map\": ");
     CHECK_THAT(folder.refusal(), contains("model.safetensors.index.json"));
     folder.write_index(folder.index);
@@ -105,12 +104,10 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
             if (dtype == DType::F16) return f16_to_f32(f32_to_f16(v));
             return dtype == DType::BF16 ? widen(round_to_bfloat16(v)) : v;
         };
-        const auto before = folder.model.parameters(), after = loaded.model->parameters();
-        for (std::size_t i = 0; i < before.size(); ++i) {
-            Array<float> want = before[i].second.value().clone();
+        for (const models::ParameterSpec& p : models::parameters(loaded.model->config)) {
+            Array<float> want = folder.model.at(p).value().clone();
             std::transform(want.data(), want.data() + want.size(), want.data(), narrowed);
-            INFO(before[i].first);
-            CHECK(same_bits(after[i].second.value(), want));
+            CHECK(same_bits(loaded.model->at(p).value(), want));
         }
     }
 }

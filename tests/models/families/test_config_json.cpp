@@ -159,25 +159,6 @@ TEST_CASE("config.json: whether texts begin after an end of text", "[models]") {
     }
 }
 
-TEST_CASE("config.json: has what transformers needs to open the model", "[models]") {
-    // `whole` with the keys and values of `part` stays as it is
-    const auto check_has = [](const json& whole, const char* part) {
-        json same = whole;
-        same.update(json::parse(part), true);
-        CHECK(same == whole);
-    };
-    check_has(good(), R"({"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "eos_token_id": null,
-        "activation_function": "gelu_new", "tie_word_embeddings": true, "n_positions": 16})");
-    check_has(config_json(gpt2_shape(65, 3, 2, 32, 16), 5), R"({"eos_token_id": 5})");
-    check_has(config_json(nanochat()), R"({"architectures": ["NanoChatForCausalLM"], "model_type": "nanochat",
-        "hidden_act": "relu2", "tie_word_embeddings": false, "num_key_value_heads": 2, "intermediate_size": 100,
-        "final_logit_softcapping": 20.0, "rope_parameters": {"rope_theta": 50000.0, "rope_type": "default"}})");
-    check_has(config_json(llama(), 3), R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
-        "hidden_act": "silu", "tie_word_embeddings": false, "num_key_value_heads": 2, "intermediate_size": 100,
-        "head_dim": 12, "attention_bias": false, "mlp_bias": false, "rms_norm_eps": 1e-5, "eos_token_id": 3,
-        "rope_parameters": {"rope_theta": 500.0}})");
-}
-
 TEST_CASE("config.json: what is left out has the value of transformers' class", "[models]") {
     // the least of a file, and what it need not have
     const auto table = json::parse(R"json([
@@ -238,8 +219,6 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     CHECK(a.rope.factor == 8);
     CHECK(a.window_of(4) == 1024);
     CHECK(a.window_of(5) == 0);
-    CHECK(a.is_local(4));
-    CHECK_FALSE(a.is_local(5));
     CHECK(there_and_back(a) == a);
     text["vocab_size"] = 262144, text["rope_local_base_freq"] = 2e4, text["query_pre_attn_scalar"] = 168;
     const Architecture alone = reread(text);
@@ -267,37 +246,30 @@ TEST_CASE("config.json: Gemma 3 as the Hub has it, and inside of a model of pict
     check_changes(whole, refusal, R"json([[{"/model_type": "llava"}, "model_type 'llava' is not supported"]])json");
 }
 
-TEST_CASE("config.json: activations have the names that transformers knows", "[models]") {
+TEST_CASE("config.json: an activation may have any of the names that transformers knows", "[models]") {
+    using models::Activation;
+    const std::pair<Activation, std::vector<const char*>> kinds[] = {
+        {Activation::gelu_tanh, {"gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh"}},
+        {Activation::gelu_erf, {"gelu", "gelu_python"}},
+        {Activation::relu, {"relu"}},
+        {Activation::silu, {"silu", "swish"}}};
+    for (const auto& [activation, names] : kinds)
+        for (const char* name : names) {
+            json j = good();
+            j["activation_function"] = name;
+            CHECK(reread(j).activation == activation);
+        }
     for (const char* family : {"llama", "qwen2", "qwen3"})
         check_changes(config_json(shape_of(family, 65, 3, 4, 32, 16, 0, false)), refusal, R"json([
-            [{"/hidden_act": "silu"}, ""],
             [{"/hidden_act": "swish"}, ""],
             [{"/hidden_act": "gelu"}, "hidden_act 'gelu' is not supported: silu is"],
             [{"/hidden_act": "mish"}, "hidden_act 'mish' is not supported: silu is"]
         ])json");
-    using models::Activation;
-    const std::pair<const char*, Activation> names[] = {{"gelu_new", Activation::gelu_tanh},
-                                                        {"gelu_fast", Activation::gelu_tanh},
-                                                        {"gelu_accurate", Activation::gelu_tanh},
-                                                        {"gelu_pytorch_tanh", Activation::gelu_tanh},
-                                                        {"gelu_python_tanh", Activation::gelu_tanh},
-                                                        {"gelu", Activation::gelu_erf},
-                                                        {"gelu_python", Activation::gelu_erf},
-                                                        {"relu", Activation::relu},
-                                                        {"silu", Activation::silu},
-                                                        {"swish", Activation::silu}};
-    for (const auto& [name, activation] : names) {
-        json j = good();
-        j["activation_function"] = name;
-        CHECK(reread(j).activation == activation);
-    }
 }
 
 TEST_CASE("config.json: other kinds, senseless values and what would change the function are refused by name",
           "[models]") {
     check_changes(good(), refusal, R"json([
-        [{"/n_layer": 4}, ""],
-        [{"/n_inner": 128}, ""],
         [{"/n_inner": 100}, ""],
         [{"/n_inner": 0}, "n_inner"],
         [{"/n_head": 5}, "divisible"],
@@ -312,8 +284,7 @@ TEST_CASE("config.json: other kinds, senseless values and what would change the 
         [{"/tie_word_embeddings": "no"}, "tie_word_embeddings must be true or false"],
         [{"/scale_attn_weights": false}, "scale_attn_weights false is not supported"],
         [{"/add_cross_attention": true}, "add_cross_attention true is not"],
-        [{"/scale_attn_by_inverse_layer_idx": 1}, "layer_idx must be true or false"],
-        [{"/quantization_config": {"bits": 4}}, "quantization_config"]
+        [{"/scale_attn_by_inverse_layer_idx": 1}, "layer_idx must be true or false"]
     ])json");
     check_changes(config_json(shape_of("gpt-neox", 65, 3, 4, 32, 16, 0, true)), refusal, R"json([
         [{"/attention_bias": false}, "attention_bias false is not supported"],
@@ -334,7 +305,6 @@ TEST_CASE("config.json: other kinds, senseless values and what would change the 
         [{"/head_dim": 16}, "head_dim"],
         [{"/hidden_act": "silu"}, "hidden_act 'silu' is not supported: relu2 is"],
         [{"/tie_word_embeddings": true}, "tie_word_embeddings true is not supported: models with false are"],
-        [{"/rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type 'yarn' is not supported"],
         [{"/rope_parameters": 3}, "rope_parameters must be an object"],
         [{"/rope_scaling": {"type": "linear"}}, "rope_scaling"],
         [{"/final_logit_softcapping": null}, ""],
@@ -343,15 +313,12 @@ TEST_CASE("config.json: other kinds, senseless values and what would change the 
         [{"/num_attention_heads": 32}, "even width"]
     ])json");
     check_changes(config_json(llama()), refusal, R"json([
-        [{"/tie_word_embeddings": true}, ""],
         [{"/head_dim": null}, ""],
         [{"/head_dim": 5}, "even width, got 5"],
         [{"/head_dim": 0}, "head_dim must be a whole number"],
         [{"/pretraining_tp": 1}, ""],
         [{"/rope_parameters": {"rope_type": "yarn", "rope_theta": 5e5, "factor": 2}},
          "rope_type 'yarn' is not supported: default, linear and llama3 are"],
-        [{"/rope_parameters": {"rope_type": "longrope", "rope_theta": 5e5, "factor": 2}}, "rope_type 'longrope'"],
-        [{"/rope_parameters": {"rope_type": "dynamic", "rope_theta": 5e5, "factor": 2}}, "rope_type 'dynamic'"],
         [{"/rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5}}, "factor must be above 0, got nothing"],
         [{"/rope_parameters": {"rope_type": "linear", "factor": -1}}, "factor must be above 0, got -1"],
         [{"/rope_parameters": {"rope_type": "linear", "factor": 0.5}}, "factor of rotary positions"],
