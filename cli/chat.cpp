@@ -7,7 +7,9 @@
 
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
+#include "cli/arguments/sampling_flags.h"
 #include "cli/log.h"
+#include "cli/signals.h"
 #include "cli/terminal/chat_commands.h"
 #include "cli/terminal/line_reader.h"
 #include "cli/terminal/terminal.h"

@@ -1,9 +1,8 @@
-// Shared by the commands: registration, errors, signals and threads.
+// Shared by the commands: registration, errors, threads and output.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <new>
@@ -12,13 +11,6 @@
 #include "cli/program.h"
 #include "engine/base/check.h"
 #include "train/settings/options.h"
-
-namespace inkling::generate {
-struct GenerateOptions;
-}
-namespace inkling::web {
-struct HttpOptions;
-}
 
 namespace inkling::cli {
 
@@ -49,39 +41,8 @@ Action add_verify(CLI::App& app);
 // warns and uses 1. Returns the number in use, which OMP_THREAD_LIMIT bounds.
 std::size_t set_threads(std::size_t threads);
 
-// SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.
-void end_on_signals();
-
-// From here on the first signal sets the flag to its number; the second ends the program. A command that a signal ends
-// early returns 0 or throws Interrupted, and the program exits with signal_code().
-const std::atomic<int>& catch_signals();
-int signal_code();                  // 128 and the signal's number; 0: none came
-void end_within(unsigned seconds);  // ends the program with signal_code()
-// Runs work on long prompts or texts (engine/base/interrupt.h), which a signal ends early.
-void until_signal(const std::function<void()>& work);
-void forget_signal();  // sets the flag to 0
-void ask_to_stop();    // as if SIGINT had come, once
-
 // Makes a flag of a list take one value each time that it is given.
 CLI::Option& repeatable(CLI::Option& flag);
-
-// The sampling flags of generate and chat. Their defaults are in `options`; without --seed each start has another.
-void add_sampling_flags(CLI::App& app, generate::GenerateOptions& options);
-
-// Returns parse(text), the value of a flag. Its Error becomes a Usage that names the flag.
-template <class Parse>
-auto parse_flag(const char* flag, const std::string& text, const Parse& parse) {
-    try {
-        return parse(text);
-    } catch (const Error& e) {
-        throw Usage(fmt::format("{}: {}", flag, e.what()));
-    }
-}
-
-// Who may use a server: reads --allow-host, and --api-key-file, if given. Throws Usage, naming `flag`, for an address
-// that other machines reach with neither keys nor --insecure.
-void read_access(const std::string& flag, const std::vector<std::string>& allow_hosts, const std::string& key_file,
-                 web::HttpOptions& http);
 
 // The absolute path, without a slash at its end; its last part, as UTF-8.
 std::filesystem::path without_slash(const std::filesystem::path& path);

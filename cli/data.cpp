@@ -1,5 +1,6 @@
 // inkling data: prints the built-in corpus, or questions about it
 #include "cli/common.h"
+#include "cli/signals.h"
 #include "data/stories/stories.h"
 #include "data/text/examples.h"
 

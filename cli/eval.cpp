@@ -3,10 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "cli/arguments/exact_match.h"
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/common.h"
+#include "cli/eval/exact_match.h"
+#include "cli/signals.h"
 #include "cli/training/progress.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"

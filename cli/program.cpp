@@ -13,6 +13,7 @@
 
 #include "cli/common.h"
 #include "cli/log.h"
+#include "cli/signals.h"
 #include "cli/usage/completion.h"
 #include "cli/usage/help.h"
 #include "cli/usage/wrong_usage.h"

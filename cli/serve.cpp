@@ -7,9 +7,11 @@
 #include <set>
 #include <thread>
 
+#include "cli/arguments/access.h"
 #include "cli/arguments/model_argument.h"
 #include "cli/common.h"
 #include "cli/log.h"
+#include "cli/signals.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/wrong_usage.h"
 #include "engine/base/names.h"

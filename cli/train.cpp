@@ -7,10 +7,13 @@
 #include <optional>
 #include <tuple>
 
-#include "cli/arguments/json_lines.h"
+#include "cli/arguments/access.h"
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
+#include "cli/signals.h"
 #include "cli/training/beginning.h"
+#include "cli/training/ending.h"
+#include "cli/training/json_lines.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
 #include "cli/training/train_flags.h"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments/output_file.h"
+#include "cli/arguments/sampling_flags.h"
 #include "cli/common.h"
 #include "cli/log.h"
 #include "cli/usage/wrong_usage.h"

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/arguments/json_lines.h"
 #include "cli/common.h"
 #include "cli/training/beginning.h"
+#include "cli/training/json_lines.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
 #include "train/recipes/estimate.h"

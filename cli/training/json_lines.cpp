@@ -1,4 +1,4 @@
-#include "cli/arguments/json_lines.h"
+#include "cli/training/json_lines.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "cli/arguments/exact_match.h"
+#include "cli/eval/exact_match.h"
 
 #include "engine/base/check.h"
 #include "generate/conversation.h"
