@@ -2,21 +2,20 @@
 // One head in a large view: what `state` names. The canvas has the size of its window and draws the part scrolled to.
 // point() and choose() are told the weight under the pointer, and the one that is clicked or reached with the keys.
 function head_map(tokens, weights, state, point, choose) {
-  const map = by_id("map"), heat = by_id("heat"), pixels = element("canvas"), count = tokens.length;
-  const kFont = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
+  const map = by_id("map"), heat = by_id("heat"), pixels = element("canvas"), count = tokens.length, font = theme("--mono");
   let cell = 0, fitted = true, printing = false, ratio = window.devicePixelRatio || 1;  // cell: a weight's side in CSS pixels
   let labels = {};  // how tokens are labelled at this size
 
   function lay_out() {
     const pen = heat.getContext("2d"), width = map.clientWidth;
-    pen.font = `13px ${kFont}`;
+    pen.font = `13px ${font}`;
     const widest = Math.max(...tokens.map((token) => pen.measureText(token).width)) / 13;  // of 1 px letters
     const room = Math.min(width / 5, 110);
     const side = Math.min(width, printing ? width : parseFloat(getComputedStyle(map).maxHeight));
     if (fitted) cell = Math.min(40, (side - Math.min(room, widest * 14) - 8) / count);  // with the largest labels
     const size = Math.max(7, Math.min(14, cell - 1)), stride = Math.ceil((size - 0.5) / cell);
     const length = Math.min(room, widest * size);
-    pen.font = `bold ${size}px ${kFont}`;
+    pen.font = `bold ${size}px ${font}`;
     labels = { size, stride, left: Math.ceil(length) + 6, upwards: length > cell * stride * 1.2 };
     labels.tokens = tokens.map((token) => shorten(pen, token, room));
     labels.top = labels.upwards ? labels.left : size + 8;
@@ -70,7 +69,7 @@ function head_map(tokens, weights, state, point, choose) {
   // A token beside its row and above its column. A marked label covers the labels that it overlaps.
   function label(pen, i, x0, y0, marked, which) {
     const { left, top, size, upwards } = labels, middle = (i + 0.5) * cell;
-    pen.font = `${marked ? "bold " : ""}${size}px ${kFont}`;
+    pen.font = `${marked ? "bold " : ""}${size}px ${font}`;
     pen.textBaseline = "middle";
     const width = Math.min(left - 5, pen.measureText(labels.tokens[i]).width), back = theme("--ground");
     const put = (x, y, angle, align) => {
