@@ -207,7 +207,9 @@ TEST_CASE("paired test: p and the interval of known differences, by scipy", "[cl
     CHECK(at(4).p == Approx(2 * 0.000505485).epsilon(1e-5));
     CHECK(at(10).p == Approx(14 * 0.000505485).epsilon(1e-5));
     CHECK(at(20).p == Approx(34 * 0.000505485).epsilon(1e-5));
-    CHECK((at(4).decided && at(10).decided && !at(20).decided));
+    CHECK(at(4).decided);
+    CHECK(at(10).decided);
+    CHECK_FALSE(at(20).decided);
     // t.ppf(1 - 0.025 / 14, 3) = 8.373813
     CHECK(at(10).high - at(10).mean == Approx(8.373813 * 0.0006454972).epsilon(1e-4));
     CHECK(at(10).mean - at(10).low == Approx(at(10).high - at(10).mean));

@@ -90,8 +90,9 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
 
     const auto again = json_lines(program(flags + words("--resume auto --max-iters", end["step"].dump())));
     CHECK(of_event(again, "step").empty());  // nothing to do
-    CHECK(
-        (again.front()["event"] == "plan" && again.back()["event"] == "end" && again.back()["reason"] == "max_iters"));
+    CHECK(again.front()["event"] == "plan");
+    CHECK(again.back()["event"] == "end");
+    CHECK(again.back()["reason"] == "max_iters");
 }
 
 TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
@@ -106,8 +107,10 @@ TEST_CASE("train --json: on a terminal the lines are not mixed with the progress
     const TrainFolder folder;
     Terminal t(folder.train(small("--max-iters 3"), "--json"));
     CHECK(t.wait() == 0);
-    for (const std::string& line : lines_of(t.rest()))
-        CHECK((line.starts_with("{\"event\":") && line.ends_with("}\r")));
+    for (const std::string& line : lines_of(t.rest())) {
+        CHECK(line.starts_with("{\"event\":"));
+        CHECK(line.ends_with("}\r"));
+    }
 }
 
 TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {

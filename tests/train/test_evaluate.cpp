@@ -149,7 +149,10 @@ TEST_CASE("evaluate: with some of the tokens, windows spread evenly over the tex
                                           done.push_back(part);
                                           return true;
                                       }}));
-    CHECK((done.size() > 2 && done.front() == 0 && done.back() < 1 && std::is_sorted(done.begin(), done.end())));
+    CHECK(done.size() > 2);
+    CHECK(done.front() == 0);
+    CHECK(done.back() < 1);
+    CHECK(std::is_sorted(done.begin(), done.end()));
 }
 
 TEST_CASE("average: known values, swapped in and out", "[train]") {

@@ -163,7 +163,8 @@ TEST_CASE("examples: a sample in the middle of a run answers a question that is 
     CHECK(prompt.ends_with("assistant\n"));
     const std::vector<train::Sample> samples = train::write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
     REQUIRE(samples.size() == 2);
-    CHECK((samples[0].prompt == prompt && samples[1].prompt == "It is"));
+    CHECK(samples[0].prompt == prompt);
+    CHECK(samples[1].prompt == "It is");
     CHECK(samples[0].text != samples[1].text);
     const ExampleRun all(ExampleRun::options(), LossOn::all);
     CHECK(train::question_of(all.loop).empty());

@@ -60,11 +60,14 @@ TEST_CASE("finetune: rates fall with the width, and adapters have their own", "[
     CHECK(small.learning_rate < 0.01);
     check_settings(narrow, "optimizer = 'adamw'");
     check_settings(wide, "optimizer = 'adamw'\nembedding_lr = 0\nhead_lr = 0\nmin_lr = 0");
-    CHECK((wide.learning_rate > 0 && wide.learning_rate < narrow.learning_rate));
+    CHECK(wide.learning_rate > 0);
+    CHECK(wide.learning_rate < narrow.learning_rate);
     Budget answers = budget;
     answers.longest_document = 100, answers.answers = true;
     const TrainOptions quick = tuned(answers, tuned_model(128));
-    CHECK((quick.learning_rate > small.learning_rate && quick.embedding_lr > quick.head_lr && quick.head_lr > 0));
+    CHECK(quick.learning_rate > small.learning_rate);
+    CHECK(quick.embedding_lr > quick.head_lr);
+    CHECK(quick.head_lr > 0);
     const train::Config run = config_of("finetune", {}, quick);
     CHECK(train::planned_steps(answers, 1e9, run) > train::planned_steps(budget, 1e9, run));
     TrainOptions o = train::recipe("finetune").options;
@@ -74,7 +77,8 @@ TEST_CASE("finetune: rates fall with the width, and adapters have their own", "[
     check_settings(adapters, "weight_decay = 0\noptimizer = 'adamw'");
     const TrainOptions answering = tuned(answers, tuned_model(128), {"lora-rank"}, o);
     check_settings(answering, "weight_decay = 0\noptimizer = 'muon'");
-    CHECK((answering.learning_rate > answering.head_lr && answering.head_lr > 0));
+    CHECK(answering.learning_rate > answering.head_lr);
+    CHECK(answering.head_lr > 0);
     CHECK(tuned(answers, tuned_model(2048), {"lora-rank"}, o).optimizer == OptimizerKind::adamw);
     CHECK(tuned(answers, tuned_model(128), {"lora-rank", "optimizer"}, adapters).optimizer == OptimizerKind::adamw);
     o.learning_rate = 0.5, o.batch_size = 3, o.block_size = 7;
@@ -92,15 +96,18 @@ TEST_CASE("finetune: rows are no longer than the context, the text or the docume
     for (const std::size_t context : {8, 64, 256, 8192}) {
         for (const std::size_t tokens : {6, 100, 2'000, 50'000, 10'000'000}) {
             const TrainOptions o = tuned({60, 900, tokens}, tuned_model(128, context));
-            CHECK(
-                (o.block_size >= 1 && o.block_size <= context && 4 * o.block_size <= std::max<std::size_t>(4, tokens)));
+            CHECK(o.block_size >= 1);
+            CHECK(o.block_size <= context);
+            CHECK(4 * o.block_size <= std::max<std::size_t>(4, tokens));
             CHECK(o.batch_size >= 1);
             CHECK(o.batch_size * o.block_size <= 8192);
         }
         Budget documents{60, 900, 100'000};
         documents.longest_document = 90;
         const TrainOptions o = tuned(documents, tuned_model(128, context));
-        CHECK((o.block_size <= context && o.block_size <= 512 && o.block_size >= std::min<std::size_t>(context, 89)));
+        CHECK(o.block_size <= context);
+        CHECK(o.block_size <= 512);
+        CHECK(o.block_size >= std::min<std::size_t>(context, 89));
         documents.longest_document = 700;
         CHECK(tuned(documents, tuned_model(128, context)).block_size >= std::min<std::size_t>(context, 699));
     }
@@ -160,13 +167,15 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     CHECK_FALSE(first.contains("loss"));
     CHECK(seen.evaluations[0] == std::pair(std::size_t{0}, loss));
     CHECK(seen.checkpoints.front() == 0);
-    CHECK((run.loop.has_best() && run.state().best_step > 0));
+    CHECK(run.loop.has_best());
+    CHECK(run.state().best_step > 0);
     // a run that only gets worse stops, and its best step is 0
     o.learning_rate = o.min_lr = 3, o.warmup_iters = 0, o.max_iters = 60, o.patience = 4;
     Run worse(o);
     Seen told;
     worse.loop.run({&told});
-    CHECK((worse.state().best_step == 0 && worse.loop.has_best()));
+    CHECK(worse.state().best_step == 0);
+    CHECK(worse.loop.has_best());
     CHECK(worse.loop.stop_reason() == train::StopReason::patience);
     CHECK(worse.state().step == 8);
     CHECK(worse.state().best_val_loss == told.evaluations[0].second);
@@ -175,7 +184,8 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     Run none(o);
     Seen nothing;
     none.loop.run({&nothing});
-    CHECK((nothing.evaluations.empty() && !none.loop.has_best()));
+    CHECK(nothing.evaluations.empty());
+    CHECK_FALSE(none.loop.has_best());
     CHECK(nothing.checkpoints == std::vector<std::size_t>{2});
     // resumed from that checkpoint, the run is the same
     o.val_fraction = 0.1, o.learning_rate = 1e-3, o.max_iters = 4;
@@ -185,7 +195,8 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     cut.loop.run({&saver}, [&] { return !folder.checkpoints().empty(); });
     CHECK(cut.state().step == 0);
     CHECK(rest.resume(folder.checkpoints().front()).empty());
-    CHECK((rest.loop.has_best() && rest.state().step == 0));
+    CHECK(rest.loop.has_best());
+    CHECK(rest.state().step == 0);
     Seen again;
     rest.loop.run({&again});
     CHECK(again.evaluations.front().first == 2);  // it was evaluated already

@@ -81,10 +81,15 @@ TEST_CASE("training: metrics of a step, and its gradient is no longer than the c
     Run run(small_options());
     const double loss = run.step();
     const train::Metrics& m = run.metrics();
-    CHECK((m.step == 1 && m.loss == loss && m.grad_norm > 0 && m.tok_s > 0 && m.train_s > 0));
+    CHECK(m.step == 1);
+    CHECK(m.loss == loss);
+    CHECK(m.grad_norm > 0);
+    CHECK(m.tok_s > 0);
+    CHECK(m.train_s > 0);
     CHECK(m.lr == Approx(3e-3 / 4));
     run.step();
-    CHECK((m.step == 2 && m.lr == Approx(2 * 3e-3 / 4)));
+    CHECK(m.step == 2);
+    CHECK(m.lr == Approx(2 * 3e-3 / 4));
     CHECK(run.state().step == 2);
     train::TrainOptions o = small_options();
     o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
@@ -172,7 +177,9 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     const double loss = train::evaluate(*run.model, run.loop.text().val, {.max_tokens = 64});
     CHECK(seen.losses == std::vector<double>(5, loss));
     for (const double ratio : seen.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
-    CHECK((run.state().val_loss == loss && run.state().best_val_loss == loss && run.last_val_loss() == loss));
+    CHECK(run.state().val_loss == loss);
+    CHECK(run.state().best_val_loss == loss);
+    CHECK(run.last_val_loss() == loss);
     o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
     CHECK(train::changed_settings(train::parse_toml(run.state().config, "then"), o) ==
           std::vector<std::string>{"--eval-iters was 2, is 3"});
@@ -195,8 +202,11 @@ TEST_CASE("training: the clock changes the plan of a run whose time is limited",
     const std::vector<std::size_t> steps = replans_of(run);
     REQUIRE(!steps.empty());
     const train::TrainOptions& now = run.loop.options();
-    CHECK((now.max_iters == steps.back() && now.max_iters < 1'000'000 && now.plan.changes.size() == steps.size()));
-    CHECK((now.plan.adjustable && now.plan.changes[0].steps_before == 1'000'000'000));
+    CHECK(now.max_iters == steps.back());
+    CHECK(now.max_iters < 1'000'000);
+    CHECK(now.plan.changes.size() == steps.size());
+    CHECK(now.plan.adjustable);
+    CHECK(now.plan.changes[0].steps_before == 1'000'000'000);
     CHECK(run.state().config == train::to_toml(now));
     o.plan.adjustable = false;  // steps that the user asked for stay
     Run asked(o);
@@ -238,5 +248,6 @@ TEST_CASE("training: a run that was planned again is repeated by its config, fro
     const std::vector<double> after = rates(o);
     for (std::size_t i = 0; i < 12; ++i) CHECK(replanned[i] == before[i]);
     for (std::size_t i = 14; i < 60; ++i) CHECK(replanned[i] == after[i]);  // a twentieth of 48 steps between
-    CHECK((replanned[12] > before[12] && replanned[12] < after[12]));
+    CHECK(replanned[12] > before[12]);
+    CHECK(replanned[12] < after[12]);
 }

@@ -64,7 +64,9 @@ void check_same(const train::TrainOptions& o) {
         INFO(count << " processes, " << name_of(o.optimizer));
         for (const Ended& each : trained_together(o, count)) {
             CHECK(same_bits(each.weights, one.weights));
-            CHECK((each.loss == one.loss && each.norm == one.norm && each.val_loss == one.val_loss));
+            CHECK(each.loss == one.loss);
+            CHECK(each.norm == one.norm);
+            CHECK(each.val_loss == one.val_loss);
         }
     }
 }
@@ -202,7 +204,8 @@ TEST_CASE("processes: one that is asked to stop stops all after the same step", 
         CHECK_IN_THREAD(run.loop.stop_reason() == train::StopReason::interrupted);
         steps[all.rank] = run.loop.state().step;
     });
-    CHECK((steps[0] >= 5 && steps[0] < 9));
+    CHECK(steps[0] >= 5);
+    CHECK(steps[0] < 9);
     for (const std::size_t each : steps) CHECK(each == steps[0]);
 }
 

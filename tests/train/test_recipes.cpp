@@ -65,7 +65,8 @@ TEST_CASE("recipes: every one that is listed exists, and a small text has a smal
     CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
     for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {  // a short text has a short context
         const std::size_t context = fitted({60, 900, tokens}).block_size;
-        CHECK((context >= 1 && context <= std::max<std::size_t>(1, tokens / 4)));
+        CHECK(context >= 1);
+        CHECK(context <= std::max<std::size_t>(1, tokens / 4));
     }
 }
 
@@ -76,7 +77,8 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
         const TrainOptions o = fitted({seconds, 900, tokens});
         CHECK(matrices(o) >= before);
         before = matrices(o);
-        CHECK((o.batch_size * o.block_size >= 256 && o.batch_size * o.block_size <= 16384));
+        CHECK(o.batch_size * o.block_size >= 256);
+        CHECK(o.batch_size * o.block_size <= 16384);
         CHECK(matrices(fitted({seconds, 90, tokens})) <= before);
         CHECK(matrices(fitted({seconds, 9000, tokens})) >= before);
     }
@@ -145,19 +147,23 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     for (const std::size_t width : {16, 64, 96, 100, 192}) {
         o.n_embd = width;
         o = fitted(budget, {"n-embd"}, o);
-        CHECK((o.n_embd == width && width % o.n_head == 0 && width / o.n_head % 2 == 0));
+        CHECK(o.n_embd == width);
+        CHECK(width % o.n_head == 0);
+        CHECK(width / o.n_head % 2 == 0);
     }
     for (const std::size_t heads : {1, 3, 5, 12}) {
         o.n_head = heads;
         o = fitted(budget, {"n-head"}, o);
-        CHECK((o.n_head == heads && o.n_embd % (2 * heads) == 0));
+        CHECK(o.n_head == heads);
+        CHECK(o.n_embd % (2 * heads) == 0);
     }
     for (const std::size_t tokens : {1'000, 8'000, 30'000, 1'000'000}) {  // of 1, 2, 3 and more heads
         for (const std::size_t kv_heads : {1, 2, 3, 4, 5}) {
             TrainOptions shared = train::recipe("fast").options;
             shared.n_kv_head = kv_heads;
             shared = fitted({60, 900, tokens}, {"n-kv-head"}, shared);
-            CHECK((shared.n_head % kv_heads == 0 && shared.n_embd % (2 * shared.n_head) == 0));
+            CHECK(shared.n_head % kv_heads == 0);
+            CHECK(shared.n_embd % (2 * shared.n_head) == 0);
         }
     }
     const auto with = [&](OptimizerKind optimizer, const Names& given) {
@@ -239,7 +245,8 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
                        other = planned({"max-flops"}, 50, fast, "fast");
     CHECK(train::differing(one, other).empty());
     const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
-    CHECK((steps * a_step <= 3e13 && (steps + 1) * a_step > 3e13));
+    CHECK(steps * a_step <= 3e13);
+    CHECK((steps + 1) * a_step > 3e13);
     check_settings(one, "precision = 'fp32'\nmax_time = 0");
     CHECK(one.n_layer > 2);
     CHECK(planned({"max-flops", "max-iters"}, 900, one, "fast").max_iters == one.max_iters);

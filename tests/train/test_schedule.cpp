@@ -39,7 +39,8 @@ TEST_CASE("schedule: warm-up, stable, decay as 1 - sqrt, over a last part of any
     CHECK(s.at(2000) == 1e-4);
     CHECK(s.at(9000) == 1e-4);
     const Schedule late{ScheduleKind::wsd, 1, 0, 10, 100, 0};
-    CHECK((late.at(99) == 1 && late.at(100) == 0));
+    CHECK(late.at(99) == 1);
+    CHECK(late.at(100) == 0);
     const Schedule all{ScheduleKind::wsd, 1, 0, 10, 100, 1};  // decays as soon as the warm-up ends
     CHECK(all.at(10) == 1);
     CHECK(all.at(20) == Approx(1 - std::sqrt(1.0 / 9)));
@@ -56,7 +57,8 @@ TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays betwe
                     CHECK(next > now);
                 else
                     CHECK(next <= now);
-                CHECK((now > 0 && now <= 1e-3));
+                CHECK(now > 0);
+                CHECK(now <= 1e-3);
                 if (step >= warmup) CHECK(now >= 1e-5);
             }
         }

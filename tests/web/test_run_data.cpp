@@ -207,7 +207,8 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     for (std::size_t context = 1; context < 12; ++context) {
         const std::string some = web::usual_prompt(run, *chat, context);
         INFO(some);
-        CHECK((!some.empty() && talk.starts_with(some)));
+        CHECK_FALSE(some.empty());
+        CHECK(talk.starts_with(some));
         const std::size_t open = some.rfind('<');
         CHECK((open == std::string::npos || some.find('>', open) != std::string::npos));
     }

@@ -47,7 +47,9 @@ TEST_CASE("requests: the fields of a completion", "[serve]") {
     CHECK(r.options.top_k == 7);
     CHECK(r.options.min_p == 0.125);
     CHECK(r.n == 3);
-    CHECK((r.stream && r.include_usage && r.echo));
+    CHECK(r.stream);
+    CHECK(r.include_usage);
+    CHECK(r.echo);
     CHECK(r.options.logprobs.value() == 5);
     CHECK(r.options.prompt_logprobs);
     CHECK(r.options.stop == std::vector<std::string>{"x", "y"});
