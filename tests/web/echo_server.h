@@ -12,7 +12,7 @@ struct EchoServer {
     explicit EchoServer(web::HttpOptions options = {.port = 0}) : http(std::move(options)) {
         http.route("POST", "/echo", [](const web::HttpRequest& r) { return web::HttpResponse{.body = r.body}; });
         http.route("GET", "/echo", [](const web::HttpRequest& r) {
-            return web::HttpResponse{.type = "text/html", .body = r.query.contains("q") ? r.query.at("q") : ""};
+            return web::HttpResponse{.type = "text/html", .body = r.parameter("q")};
         });
         http.route(
             "GET", "/open", [](const web::HttpRequest&) { return web::HttpResponse{.body = "{}"}; },

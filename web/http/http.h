@@ -48,6 +48,7 @@ struct HttpRequest {
         nullptr;  // whether the client has disconnected, not only closed its side; any thread may call it meanwhile
 
     std::string header(const std::string& name) const { return headers.contains(name) ? headers.at(name) : ""; }
+    std::string parameter(const std::string& name) const { return query.contains(name) ? query.at(name) : ""; }
 };
 
 // Sends a piece of a streamed response; false: the client has disconnected.

@@ -156,7 +156,7 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
     }
     Json data;
     try {
-        data = run_data(run_, {.cursor = cursor_of(request)});
+        data = run_data(run_, {.cursor = request.parameter("cursor")});
         if (finished) data.update(run_facts(run_));
     } catch (const BadInput& e) {  // the first step is not written yet
         throw HttpError(503, e.what());

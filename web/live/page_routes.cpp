@@ -82,11 +82,6 @@ std::string prompt_of(const HttpRequest& request) {
     return Fields(parse_body(request.body)).text("prompt").value_or("");
 }
 
-std::string cursor_of(const HttpRequest& request) {
-    const auto found = request.query.find("cursor");
-    return found == request.query.end() ? "" : found->second;
-}
-
 void add_assets(HttpServer& server) {
     const auto send = [](const HttpRequest& request) {
         const auto found = asset(request.path.substr(kAssets.size()));
@@ -117,7 +112,7 @@ void add_playground(HttpServer& server, const std::string& runs) {
     server.route("GET", "/api/runs", [runs](const HttpRequest&) { return json_response(list_of_runs(runs)); });
     server.route("GET", std::string(kRunData) + "*", [runs](const HttpRequest& request) {
         const fs::path run = run_at(runs, request.path.substr(kRunData.size()));
-        return json_response(run_data(run, {.cursor = cursor_of(request)}));
+        return json_response(run_data(run, {.cursor = request.parameter("cursor")}));
     });
     server.route("POST", std::string(kRunData) + "*", [runs](const HttpRequest& request) {
         if (!request.path.ends_with(kHeads)) throw not_found("nothing is at " + request.path);

@@ -20,6 +20,4 @@ HttpResponse page_response(const Page& page, const std::string& title, const nlo
 // `prompt` of a body {"prompt": "..."}; "" if absent. Throws BadInput for any other body.
 std::string prompt_of(const HttpRequest& request);
 
-std::string cursor_of(const HttpRequest& request);  // ?cursor=; "" if absent
-
 }  // namespace inkling::web

@@ -30,6 +30,20 @@ std::string escape_markup(std::string_view text) {
     return result;
 }
 
+const Page kAttentionPage = {"attention.html",
+                             {"base.css", "heads.css"},
+                             {"page.js", "heads_data.js", "heads_map.js", "heads.js", "attention.js"}};
+const Page kRunPage = {"run.html",
+                       {"base.css", "heads.css", "run.css"},
+                       {"page.js", "server.js", "chart.js", "curves.js", "heads_data.js", "heads_map.js", "heads.js",
+                        "tables.js", "samples.js", "run.js"}};
+const Page kPlaygroundPage = {
+    "play.html", {"base.css", "play.css"}, {"page.js", "server.js", "play_tokens.js", "play_settings.js", "play.js"}};
+
+namespace {
+
+// For the inside of <script>, where "</script" and "<!--" have a meaning even within strings. ASCII output; bytes that
+// are not UTF-8 become U+FFFD.
 std::string for_script(const nlohmann::ordered_json& json) {
     std::string text;
     for (const char c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
@@ -42,6 +56,7 @@ std::string for_script(const nlohmann::ordered_json& json) {
     return text;
 }
 
+// Replaces each {{name}} of the template, once: values are not expanded again.
 std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts) {
     std::string result;
     for (std::size_t at = 0;;) {
@@ -53,18 +68,6 @@ std::string fill(std::string_view page, const std::vector<std::pair<std::string_
         at = end + 2;
     }
 }
-
-const Page kAttentionPage = {"attention.html",
-                             {"base.css", "heads.css"},
-                             {"page.js", "heads_data.js", "heads_map.js", "heads.js", "attention.js"}};
-const Page kRunPage = {"run.html",
-                       {"base.css", "heads.css", "run.css"},
-                       {"page.js", "server.js", "chart.js", "curves.js", "heads_data.js", "heads_map.js", "heads.js",
-                        "tables.js", "samples.js", "run.js"}};
-const Page kPlaygroundPage = {
-    "play.html", {"base.css", "play.css"}, {"page.js", "server.js", "play_tokens.js", "play_settings.js", "play.js"}};
-
-namespace {
 
 std::string_view part(std::string_view name) {
     for (const PagePart& p : page_parts())
