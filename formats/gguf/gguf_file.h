@@ -30,7 +30,10 @@ class GgufFile : public GgufValues, public TensorFile {
                           MappedFile mapped = {});
 
   private:
-    explicit GgufFile(const std::string& name) : GgufValues(name), TensorFile(name) {}
+    GgufFile(const std::string& name, MappedFile mapped)
+        : GgufValues(name), TensorFile(name), mapped_(std::move(mapped)) {}
+
+    MappedFile mapped_;  // holds the lists, also of a file without tensors
 };
 
 }  // namespace inkling::formats

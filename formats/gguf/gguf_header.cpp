@@ -134,7 +134,7 @@ GgufFile GgufFile::parse(std::span<const std::byte> bytes, const std::string& na
     constexpr std::uint64_t kTensor = 24, kPair = 13;  // bytes of the smallest
     const std::uint64_t tensors = in.number(kMaxTensors, kTensor, "tensors"),
                         pairs = in.number(kMaxPairs, kPair, "keys");
-    GgufFile file(name);
+    GgufFile file(name, mapped);
     for (std::uint64_t i = 0; i < pairs; ++i) {
         const std::string key = in.name("a key");
         const ValueType type = in.type(key);
