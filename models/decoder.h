@@ -10,6 +10,7 @@
 //   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
 //   matmul_input(x)                x as a matrix product reads it, rounded to --precision; attend() returns such a
 //   value add(x, y)                      x + y
+//   observe(name, layer, x)        x, or what an observer of this point puts in its place
 // An operation may overwrite its first Value: use only the result.
 #pragma once
 
@@ -93,14 +94,16 @@ auto layer(Ops& ops, const Architecture& a, const Layer& l, std::size_t i, typen
         return ops.matmul_input(y);
     };
     const auto mlp_input = [&](const Value& from) { return input(from, mlp_norm, mlp_shift, mlp_row(i)); };
-    const auto add = [&](const Value& to, Value y, ParameterName norm_name) {
+    const auto add = [&](const Value& to, Value y, ParameterName norm_name, const char* name) {
         if (a.post_norms) y = norm(ops, a, l[norm_name], y);
-        return ops.add(to, ops.drop(std::move(y)));
+        return ops.add(to, ops.observe(name, i, ops.drop(std::move(y))));
     };
+    x = ops.observe("input", i, std::move(x));
     const Value in = input(x, attention_norm, attention_shift, attention_row(i));
     const Value side = a.parallel_residual ? mlp_input(x) : Value();
-    x = add(x, attention(ops, a, l, i, in), attention_output_norm);
-    return add(x, mlp(ops, a, l, a.parallel_residual ? side : mlp_input(x)), mlp_output_norm);
+    x = add(x, attention(ops, a, l, i, in), attention_output_norm, "attention_output");
+    x = add(x, mlp(ops, a, l, a.parallel_residual ? side : mlp_input(x)), mlp_output_norm, "mlp_output");
+    return ops.observe("output", i, std::move(x));
 }
 
 // (..., C), behind the last norm -> (..., V).

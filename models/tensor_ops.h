@@ -19,8 +19,31 @@ struct TensorOps : HiddenOptions<T> {
     RotaryTables<T> angles = {};
     Array<float> shifted = {};  // of the cache, after this pass
     const Architecture& config = model.config;
+    std::map<const Weight<T>*, std::string> modules = {};  // names of those that can be observed, by their weight
 
-    TensorOps(const Transformer<T>& m, const HiddenOptions<T>& options) : HiddenOptions<T>(options), model(m) {}
+    TensorOps(const Transformer<T>& m, const HiddenOptions<T>& options) : HiddenOptions<T>(options), model(m) {
+        if (this->observers)
+            for (const ParameterSpec& p : m.specs())
+                if (const std::string name = m.module_name(p); !name.empty()) modules[&m.at(p)] = name;
+    }
+
+    Tensor<T> observe(const char* name, std::size_t layer, Tensor<T> x) const {
+        if (!this->observers) return x;
+        return observed("layers." + std::to_string(layer) + "." + name, std::move(x));
+    }
+    // The output of the module that has this weight.
+    Tensor<T> observe(const Weight<T>& weight, Tensor<T> y) const {
+        if (!this->observers) return y;
+        const auto module = modules.find(&weight);
+        return module == modules.end() ? y : observed(module->second, std::move(y));
+    }
+    Tensor<T> observed(const std::string& name, Tensor<T> x) const {
+        if (!this->observers || !this->observers->contains(name)) return x;
+        Tensor<T> y = this->observers->at(name)(x);
+        check(y.shape() == x.shape(), "{}: an observer must return a tensor of shape {}, got {}", name, x.shape(),
+              y.shape());
+        return y;
+    }
 
     bool drops() const { return model.training() && config.dropout > 0; }
     bool adapters_drop() const { return model.training() && model.adapter.dropout > 0; }
@@ -28,7 +51,7 @@ struct TensorOps : HiddenOptions<T> {
     // and of low-rank adapters stay float32.
     Precision inner_precision() const { return this->cache ? Precision::fp32 : product_precision(); }
 
-    Tensor<T> embed(const Weight<T>& table) const { return embedding(ids, table); }
+    Tensor<T> embed(const Weight<T>& table) const { return observe(table, embedding(ids, table)); }
 
     Tensor<T> add_positions(const Tensor<T>& x, const Tensor<T>& table) const {
         const IdArray& positions = this->documents.positions;
@@ -37,8 +60,8 @@ struct TensorOps : HiddenOptions<T> {
     }
 
     Tensor<T> norm(NormKind kind, const LayerWeights& w, const Tensor<T>& x) const {
-        if (kind == NormKind::rms) return rms_norm(x, gain(w.weight), config.norm_epsilon);
-        return layer_norm(x, gain(w.weight), w.bias.tensor(), config.norm_epsilon);
+        if (kind == NormKind::rms) return observe(w.weight, rms_norm(x, gain(w.weight), config.norm_epsilon));
+        return observe(w.weight, layer_norm(x, gain(w.weight), w.bias.tensor(), config.norm_epsilon));
     }
     Tensor<T> gain(const Tensor<T>& weight) const { return config.norm_gain_plus_one ? affine(weight, 1, 1) : weight; }
 
@@ -61,13 +84,15 @@ struct TensorOps : HiddenOptions<T> {
     }
 
     // A linear layer, with its low-rank adapter where it has one.
-    Tensor<T> project(ParameterName, const LayerWeights& map, const Tensor<T>& x) const {
+    Tensor<T> project(ParameterName name, const LayerWeights& map, const Tensor<T>& x) const {
+        const Weight<T>& weight = name == ParameterName::head ? model.outer[name].weight : map.weight;  // not a copy
         Tensor<T> y = multiplied(map, x);
-        if (!map.lora_a.defined()) return y;
+        if (!map.lora_a.defined()) return observe(weight, std::move(y));
         const WithPrecision precision(inner_precision());
         const AdapterOptions& adapter = model.adapter;
         const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, this->random->next()) : x;
-        return add_low_rank(std::move(y), in, map.lora_a.tensor(), map.lora_b.tensor(), adapter.scale(map));
+        y = add_low_rank(std::move(y), in, map.lora_a.tensor(), map.lora_b.tensor(), adapter.scale(map));
+        return observe(weight, std::move(y));
     }
     Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
         constexpr std::size_t kFewTokens = 12;  // of a prompt: reading each weight once, as it is stored, is fastest
@@ -100,7 +125,8 @@ struct TensorOps : HiddenOptions<T> {
         const auto wanted = this->attention_weights ? nn::NeedWeights::yes : nn::NeedWeights::no;
         const auto [y, probabilities] = nn::scaled_dot_product_attention(queries, keys, values, options, wanted);
         if (this->attention_weights) this->attention_weights->push_back(probabilities);
-        return nn::merge_heads(y);
+        const Tensor<T> heads = observe("heads", layer, transpose(y, 1, 2));
+        return reshape(heads, {heads.dim(0), heads.dim(1), config.query_width()});
     }
 
     Tensor<T> activate(Activation activation, Tensor<T> x) const {

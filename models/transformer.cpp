@@ -4,6 +4,7 @@
 
 #include "engine/array/gemm.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/names.h"
 #include "models/families/family.h"
 #include "models/tensor_ops.h"
 #include "nn/checkpoint.h"
@@ -115,6 +116,27 @@ void Transformer<T>::visit(const nn::Visitor<T>& visitor) {
 }
 
 template <class T>
+std::string Transformer<T>::module_name(const ParameterSpec& p) const {
+    using enum ParameterName;
+    const bool whole = may_be_packed(p) || (is_norm(p.name) && p.name != query_norm && p.name != key_norm);
+    if (!whole || p.slot != Slot::weight) return "";
+    const std::string name = family(config.family).name_of(p);
+    return name.substr(0, name.rfind('.'));
+}
+
+template <class T>
+std::vector<std::string> Transformer<T>::observable() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < layers.size(); ++i)
+        for (const char* const name : {"input", "heads", "attention_output", "mlp_output", "output"})
+            names.push_back("layers." + std::to_string(i) + "." + name);
+    names.push_back("final");
+    for (const ParameterSpec& p : specs())
+        if (std::string name = module_name(p); !name.empty()) names.push_back(std::move(name));
+    return names;
+}
+
+template <class T>
 Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& options) const {
     const std::size_t start = options.cache ? options.cache->length() : 0;
     check(ids.rank() == 2 && ids.dim(1) >= 1 && start + ids.dim(1) <= config.block_size,
@@ -128,6 +150,15 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
           config.family, begins.shape(), ids.shape());
     check(!options.cache || (std::is_same_v<T, float> && ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
           "{}: a cache is for one text, in float32, without a gradient", config.family);
+    if (options.observers) {
+        const std::vector<std::string> names = observable();
+        for (const auto& [name, observer] : *options.observers)
+            check(
+                std::count(names.begin(), names.end(), name) > 0,
+                "{}: nothing in the model has the name '{}'{}: layers.N.input, heads, attention_output, mlp_output or "
+                "output with N from 0 to {}, final, or a module such as {} is required",
+                config.family, shown_name(name), did_you_mean(name, names), layers.size() - 1, names.back());
+    }
     ops.ids = ids;
     ops.angles = rotary_->tables(start, ids.dim(1));
     if (options.cache) {
@@ -138,7 +169,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     Tensor<T> x = decoder::embed(ops, *this);  // (B, T, C)
     for (std::size_t i = 0; i < layers.size(); ++i) {
         Interruptible::check();
-        if (checkpoint_activations && !options.attention_weights) {
+        if (checkpoint_activations && !options.attention_weights && !options.observers) {
             x = nn::checkpoint<T>(
                 [this, i, ops](const Tensor<T>& in, Generator* keys) mutable {
                     ops.random = keys;
@@ -151,14 +182,20 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
     }
     if (options.cache) options.cache->next_shifted = ops.shifted;
     const Region region("final norm");
-    return decoder::norm(ops, config, outer[ParameterName::final_norm], x);
+    return ops.observed("final", decoder::norm(ops, config, outer[ParameterName::final_norm], x));
 }
 
 template <class T>
-Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random) const {
+Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random, const Observers<T>* observers) const {
     Generator none;
-    TensorOps<T> ops(*this, {.random = random ? random : &none});
+    TensorOps<T> ops(*this, {.random = random ? random : &none, .observers = observers});
     return decoder::logits(ops, config, head(), x);
+}
+
+template <class T>
+Tensor<T> Transformer<T>::lens(const Tensor<T>& x) const {
+    TensorOps<T> ops(*this, {});
+    return logits(decoder::norm(ops, config, outer[ParameterName::final_norm], x));
 }
 
 template <class T>

@@ -6,8 +6,11 @@
 //   model.outer[ParameterName::token_table].weight; model.layers[0][ParameterName::up].bias   // its parameters
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -27,6 +30,15 @@ struct WeightStorage {
     bool inference = false;
 };
 
+// Receives a value of a pass and returns it, or another of its shape that takes its place.
+template <class T>
+using Observer = std::function<Tensor<T>(const Tensor<T>&)>;
+// By name, N from 0: "layers.N.input", "layers.N.attention_output" and "layers.N.mlp_output" as they are added to it,
+// "layers.N.output" (B, T, C); "layers.N.heads" (B, T, H, d), each head's output; "final" (B, T, C), after the last
+// norm; and outputs of modules under their names in files: "transformer.h.0.mlp.c_fc", the head's in logits().
+template <class T>
+using Observers = std::map<std::string, Observer<T>>;
+
 template <class T>
 struct HiddenOptions {
     // The text so far, for one row of ids, which cache->advance() then appends to it. Without gradients, in float32.
@@ -34,6 +46,7 @@ struct HiddenOptions {
     Documents documents = {};                             // several texts in a row, each computed as if alone
     std::vector<Tensor<T>>* attention_weights = nullptr;  // appends each layer's attention weights (B, H, T, T)
     Generator* random = nullptr;                          // keys for dropout, in training mode
+    const Observers<T>* observers = nullptr;
 };
 
 template <class T>
@@ -84,10 +97,18 @@ class Transformer : public nn::Module<T> {
 
     // ids (B, T) -> (B, T, C), after the last norm. Interruptible before each layer.
     Tensor<T> hidden(const IdArray& ids, const HiddenOptions<T>& options = {}) const;
-    Tensor<T> logits(const Tensor<T>& hidden, Generator* random = nullptr) const;  // (..., C) -> (..., V)
+    Tensor<T> logits(const Tensor<T>& hidden, Generator* random = nullptr,
+                     const Observers<T>* observers = nullptr) const;  // (..., C) -> (..., V)
+    // The logit lens: what the model would say if this output of a layer were the last one's, (..., C) -> (..., V).
+    Tensor<T> lens(const Tensor<T>& x) const;
     Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
     Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
                    const Documents& documents = {}) const;  // mean nats a token
+
+    // The names that observers may have, in the order of the pass.
+    std::vector<std::string> observable() const;
+    // "transformer.h.0.mlp.c_fc" for its weight; "" for what is no module whose output can be observed.
+    std::string module_name(const ParameterSpec& p) const;
 
     RotaryTables<T> rotary_tables(std::size_t start, std::size_t rows) const { return rotary_->tables(start, rows); }
 
