@@ -3,7 +3,12 @@
 
 #include "python/bind/define.h"
 
+namespace inkling::models {
+struct Architecture;
+}
 namespace inkling::python {
+
+nb::dict config_of(const models::Architecture& architecture);
 
 void bind_errors(nb::module_& m);
 void bind_random(nb::module_& m);

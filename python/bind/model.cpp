@@ -1,4 +1,5 @@
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/variant.h>
 
@@ -86,8 +87,10 @@ void bind_tokenizer(nb::module_& m) {
         [](const std::vector<std::string>& texts, const std::string& kind, std::size_t vocab_size,
            data::SplitStyle pre_tokenizer, bool strict) {
             const std::vector<std::string_view> views(texts.begin(), texts.end());
+            const auto wanted = named<data::TokenizerKind>("kind", kind);
+            check(wanted != data::TokenizerKind::ids, "train: kind must be bpe or char: ids need no tokenizer");
             TokenizerPtr trained;
-            if (named<data::TokenizerKind>("kind", kind) == data::TokenizerKind::characters)
+            if (wanted == data::TokenizerKind::characters)
                 trained = std::make_shared<data::CharTokenizer>(data::CharTokenizer::from_texts(views));
             else
                 trained = std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, pre_tokenizer));
@@ -171,21 +174,43 @@ void bind_model(nb::module_& m) {
         "Writes a model folder that transformers opens, with weights as F32, F16 or BF16.");
     c.def_ro("tokenizer", &PyModel::tokenizer);
     c.def_prop_ro(
-        "config",
-        [](const PyModel& self) {
-            const models::Architecture& a = self.model().config;
-            nb::dict d;
-            d["family"] = a.family, d["vocab_size"] = a.vocab_size, d["n_layer"] = a.n_layer;
-            d["n_head"] = a.n_head, d["n_kv_head"] = a.kv_heads(), d["head_dim"] = a.head_size();
-            d["n_embd"] = a.n_embd, d["n_inner"] = a.inner(), d["block_size"] = a.block_size;
-            return d;
-        },
-        "Sizes of the model.");
+        "config", [](const PyModel& self) { return config_of(self.model().config); },
+        "The model's sizes and variants: all that models/architecture.h has.");
     c.def(
         "logits",
         [](const PyModel& self, const IdArray& ids) { return AnyTensor(self.model().forward(batch_of(ids))); }, "ids"_a,
         nb::call_guard<nb::gil_scoped_release>(),
         "ids (B, T), or (T) for one text -> (B, T, V): logits of the token after each.");
+    c.def(
+        "run",
+        [](const PyModel& self, const IdArray& ids, const std::vector<std::string>& capture,
+           const std::map<std::string, nb::object>& patch) {
+            models::Observers<float> observers;
+            for (const auto& [name, change] : patch)
+                observers[name] = [&change = change](const Tensor<float>& x) {
+                    const nb::gil_scoped_acquire interpreter;
+                    const nb::object y = nb::module_::import_("inkling._models").attr("_change")(AnyTensor(x), change);
+                    return nb::cast<const AnyTensor&>(y).as<float>("run");
+                };
+            std::map<std::string, AnyTensor> states;
+            for (const std::string& name : capture)
+                observers[name] = [&states, name, change = observers[name]](const Tensor<float>& x) {
+                    Tensor<float> y = change ? change(x) : x;
+                    states.insert_or_assign(name, y);
+                    return y;
+                };
+            const nb::gil_scoped_release others_run;
+            const Tensor<float> hidden = self.model().hidden(batch_of(ids), {.observers = &observers});
+            return std::pair(AnyTensor(self.model().logits(hidden, nullptr, &observers)), std::move(states));
+        },
+        "ids"_a, "capture"_a = std::vector<std::string>(), "patch"_a = std::map<std::string, nb::object>(),
+        "logits(ids) and a dict of what `capture` names (model.names has the names), after the changes of `patch`, "
+        "{name: change}: an array in its place, a function of it, or (positions, array or function) for x[:, "
+        "positions].");
+    c.def_prop_ro(
+        "names", [](const PyModel& self) { return self.model().observable(); },
+        "What run() captures and patches: layers.N.input, heads (B, T, H, d), attention_output, mlp_output and output, "
+        "final, and outputs of modules by their names in files.");
     c.def(
         "loss",
         [](const PyModel& self, const IdArray& ids, const IdArray& targets, Generator* random) {

@@ -1,8 +1,10 @@
+import re
+
 import inkling
 import numpy as np
 import pytest
 from conftest import ROOT, run_command
-from inkling import Model, Tokenizer
+from inkling import Model, Tensor, Tokenizer
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +73,80 @@ def test_logits_and_loss(model, text):
     assert len(weights) == model.config["n_layer"] and np.allclose(weights[0].numpy().sum(-1), 1, atol=1e-5)
     with pytest.raises(inkling.Error, match="ids \\(B, T\\)"):
         model.logits(np.zeros((1, 99), int))
+
+
+def test_config_has_every_field_of_the_architecture(model):
+    body = re.search(r"struct Architecture {(.*?)kv_heads\(\)", (ROOT / "models/architecture.h").read_text(), re.S)[1]
+    body = re.sub(r"//.*|\{[^{}]*\}", "", body)
+    fields = re.findall(r"(\w+)(?: =[^,;]*)?[,;]", body)
+    assert len(fields) > 40 and set(fields) == set(model.config)
+
+
+def test_run_captures_what_goes_through_the_model(model):
+    ids = np.array([model.tokenizer.encode("12 times 3 is")])
+    T, L = ids.shape[1], model.config["n_layer"]
+    logits, states = model.run(ids, capture=model.names)
+    assert (logits == model.logits(ids)).all() and list(states) == sorted(model.names)
+    last = f"layers.{L - 1}."
+    x = states[last + "input"] + states[last + "attention_output"] + states[last + "mlp_output"]
+    assert np.allclose(x.numpy(), states[last + "output"].numpy(), atol=1e-5)
+    assert states["layers.0.heads"].shape == (1, T, model.config["n_head"], model.config["head_dim"])
+    assert states["final"].requires_grad and model.run(ids)[1] == {}
+    with inkling.no_grad():
+        assert not model.run(ids, ["final"])[1]["final"].requires_grad
+    with pytest.raises(ValueError, match="did you mean layers.0.output"):
+        model.run(ids, ["layers.0.ouput"])
+    with pytest.raises(ValueError, match="did you mean layers.0.output"):
+        model.run(ids, patch={"layers.0.ouput": 0})
+
+
+def test_run_patches_a_state(model):
+    ids = np.array([model.tokenizer.encode("12 times 3 is")])
+    name = "layers.0.output"
+    before, states = model.run(ids, [name])
+    x = states[name].numpy().copy()
+
+    def patched(change):
+        logits, states = model.run(ids, [name], patch={name: change})
+        return logits.numpy(), states[name].numpy()
+
+    # by itself, in every way that changes nothing
+    for change in (x, lambda state: state, ([1, 4], x[:, [1, 4]]), (2, x[:, 2]), (slice(3), lambda part: part)):
+        assert np.array_equal(patched(change)[0], before.numpy())
+    changes = {
+        "all": (0, lambda y: np.zeros_like(y)),
+        "one": ((5, 1.0), lambda y: np.concatenate([y[:, :5], np.ones_like(y[:, 5:6]), y[:, 6:]], 1)),
+        "some": (([-1, 0], lambda part: 2 * part), lambda y: y * np.array([2] + [1] * (y.shape[1] - 2) + [2])[:, None]),
+        "slice": ((slice(2, 4), np.arange(x.shape[2])), lambda y: np.stack([np.arange(x.shape[2]) if t in (2, 3) else y[0, t] for t in range(y.shape[1])])[None]),
+    }
+    for kind, (change, by_hand) in changes.items():
+        logits, seen = patched(change)
+        assert np.array_equal(seen, by_hand(x).astype(np.float32)), kind
+        assert np.array_equal(logits, patched(by_hand(x))[0]), kind
+        assert not np.array_equal(logits, before.numpy()), kind
+    # gradients flow into what takes its place: the slope along a direction is the gradient's
+    direction = np.random.default_rng(0).normal(size=x[:, 3].shape).astype(np.float32)
+    given = Tensor(x[:, 3].copy(), requires_grad=True)
+    model.run(ids, patch={name: (3, given)})[0].logsumexp(-1).mean().backward()
+    at = [model.run(ids, patch={name: (3, x[:, 3] + h * direction)})[0].logsumexp(-1).mean().item() for h in (-0.1, 0.1)]
+    assert (given.grad * direction).sum() == pytest.approx((at[1] - at[0]) / 0.2, rel=2e-2, abs=1e-5)
+    with pytest.raises(IndexError):
+        patched((99, 0))
+    with pytest.raises(ZeroDivisionError):
+        patched(lambda state: 1 / 0)
+
+
+def test_a_folder_without_a_tokenizer_has_ids(model, tmp_path):
+    model.save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).unlink()
+    bare = Model.from_pretrained(tmp_path)
+    assert bare.tokenizer.kind == "ids" and bare.tokenizer.encode("3 1") == [3, 1]
+    assert (bare.logits([3, 1]) == model.logits([3, 1])).all()
+    pieces = list(bare.generate([3, 1], max_tokens=4, temperature=0))
+    assert len("".join(pieces).split()) == 4
+    bare.save_pretrained(tmp_path / "again")
+    assert not (tmp_path / "again/tokenizer.json").exists()
 
 
 def test_saved_models_are_the_same(model, tmp_path):
