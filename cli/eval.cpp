@@ -187,7 +187,10 @@ int evaluate_model(const EvalArguments& args) {
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
     const bool marked = !tokenizer->marks_before().empty();  // and the first is not text
     const std::size_t bytes = dataset.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
-    const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
+    const bool has_text = tokenizer->kind() != data::TokenizerKind::ids;
+    const double bits_per_byte =
+        has_text ? loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes)
+                 : std::nan("");
     const std::size_t replaced = say_replaced(*tokenizer);
     if (args.json) {
         const nlohmann::ordered_json line = {{"loss", loss},
@@ -197,9 +200,9 @@ int evaluate_model(const EvalArguments& args) {
                                              {"replaced", replaced}};
         print(formats::json_text(line) + "\n");
     } else {
-        print(fmt::format(
-            "loss           {:.4f} nats per token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",
-            loss, portable::exp(loss), bits_per_byte, predicted));
+        print(fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\n", loss, portable::exp(loss)));
+        if (has_text) print(fmt::format("bits per byte  {:.4f}\n", bits_per_byte));
+        print(fmt::format("tokens         {}\n", predicted));
         if (replaced > 0)
             print(fmt::format("replaced       {} of {} characters: the figures are those of the text as replaced\n",
                               replaced, tokens.size()));

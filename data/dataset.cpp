@@ -201,6 +201,17 @@ std::uint64_t key_of(const Corpus& corpus, const Tokenizer& tokenizer, const Dat
 
 std::size_t encode_into(Builder& builder, const Corpus& corpus, const Tokenizer& tokenizer,
                         const DatasetOptions& options) {
+    if (!corpus.ids.empty()) {
+        std::size_t bytes = 0;  // none without a tokenizer
+        for (std::size_t i = 0; i < corpus.ids.size(); ++i)
+            formats::named(corpus.source_of(i), [&] {
+                each_token_id({corpus.documents[i], corpus.ids[i]}, tokenizer.vocab_size(), [&](auto ids) {
+                    builder.add(ids);
+                    if (tokenizer.kind() != TokenizerKind::ids) bytes += tokenizer.decode_more(ids).size();
+                });
+            });
+        return bytes;
+    }
     if (!corpus.examples) {
         return encode_documents(corpus, tokenizer, options.marks, options.progress,
                                 [&](std::span<const std::int32_t> ids) { builder.add(ids); });

@@ -38,7 +38,8 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
                                       options.seed, tokenizer);
         check<BadInput>(text_.val.size() != 1,
                         "the validation part has 1 token and needs 2: raise --val-fraction or add text");
-        if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
+        const bool has_text = tokenizer && tokenizer->kind() != data::TokenizerKind::ids;
+        if (has_text && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
     }
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, processes);
     state_.data_fingerprint = dataset.fingerprint;

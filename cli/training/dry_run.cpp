@@ -46,7 +46,7 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::Config& config, train::
     if (!loaded.tokenizer) return {options.vocab_size, bytes / 3.5, false};
     const data::Tokenizer& tokenizer = *loaded.tokenizer;
     loaded.tokenizer->take_unknown(options.strict_vocabulary);
-    if (corpus.examples) {
+    if (corpus.examples || !corpus.ids.empty()) {
         budget = train::budget_of(data::make_dataset(corpus, tokenizer, {.loss_on = options.loss_on}));
         return {tokenizer.vocab_size(), static_cast<double>(budget.tokens), true};
     }

@@ -84,7 +84,8 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     std::string head;
     auto text = std::make_shared<std::string>();
     if (processes.first()) {
-        json sizes = json::array(), examples = nullptr;
+        json sizes = json::array(), examples = nullptr, ids = json::array();
+        for (const data::IdLayout& layout : corpus.ids) ids.push_back({layout.bytes, layout.has_sign});
         if (corpus.examples) {
             examples = json::array();
             for (const data::Example& e : *corpus.examples) {
@@ -95,7 +96,7 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
         } else {
             for (const std::string_view d : corpus.documents) sizes.push_back(d.size()), text->append(d);
         }
-        json::to_cbor(json::array({sizes, corpus.sources, corpus.first, examples}), head);
+        json::to_cbor(json::array({sizes, corpus.sources, corpus.first, examples, ids}), head);
     }
     processes.broadcast(head);
     processes.broadcast(*text);
@@ -106,7 +107,14 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     std::size_t at = 0;
     for (const auto& size : told[0]) {
         const auto n = size.get<std::size_t>();
-        corpus.add_document(std::string_view(*text).substr(at, n));
+        const std::string_view document = std::string_view(*text).substr(at, n);
+        const json& ids = told[4];
+        if (ids.empty()) {
+            corpus.add_document(document);
+        } else {
+            const json& layout = ids[corpus.documents.size()];
+            corpus.add_ids({document, {layout[0], layout[1]}});
+        }
         at += n;
     }
     told[1].get_to(corpus.sources);

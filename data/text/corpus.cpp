@@ -38,6 +38,12 @@ void Corpus::add(std::string text, std::string source) {
     add_document(owned.bytes);
 }
 
+void Corpus::add_ids(const StoredIds& stored) {
+    add_document(stored.bytes);
+    content_.add_number(stored.layout.bytes * 2 + stored.layout.has_sign);
+    ids.push_back(stored.layout);
+}
+
 std::string Corpus::skipped_list() const {
     std::size_t files = 0;
     std::vector<std::string> parts;

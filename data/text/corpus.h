@@ -15,6 +15,7 @@
 #include "data/text/content_hash.h"
 #include "data/text/examples.h"
 #include "data/text/text_source.h"
+#include "data/text/token_ids.h"
 
 namespace inkling::data {
 
@@ -30,6 +31,7 @@ struct Corpus {
     std::vector<std::size_t> first;    // the first document of each source
     // The examples of .jsonl files (examples.h); `documents` then holds their texts. Null for plain text.
     std::shared_ptr<const std::vector<Example>> examples;
+    std::vector<IdLayout> ids;  // of each document, if the documents are token ids (token_ids.h); else empty
 
     std::map<std::string, std::size_t> skipped;  // number of files by reason
     std::string first_skipped;                   // the path of the first
@@ -51,6 +53,7 @@ struct Corpus {
     void add_document(std::string_view text);
     void add_document(std::string_view text, std::uint64_t hash_of_text);
     void add(std::string text, std::string source);  // a source of one document
+    void add_ids(const StoredIds& stored);           // a document of token ids
     void take_examples(std::vector<Example> all);    // of the sources added so far
 
   private:
@@ -66,9 +69,9 @@ Corpus stories_corpus();
 // ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
 // A byte order mark is dropped, line ends are kept. Files that end in .jsonl hold documents (documents.h), and so do
 // those that end in .json, and standard input that begins with an object or a list of them; they stand beside no other
-// text. A .json of other kinds is passed over in a folder. Throws BadInput, naming the path: missing, unreadable,
-// empty, binary, not UTF-8, a folder without text, a pattern that nothing matches, JSON that holds no documents.
-// `standard_input`: what "-" stands for, when it is given.
+// text. A .json of other kinds is passed over in a folder. Files named .npy or .bin hold token ids. Throws BadInput,
+// naming the path: missing, unreadable, empty, binary, not UTF-8, a folder without text, a pattern that nothing
+// matches, JSON that holds no documents. `standard_input`: what "-" stands for, when it is given.
 Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options = {},
                    const ReadSome& standard_input = nullptr);
 

@@ -52,6 +52,8 @@ class Reader {
             corpus.take_examples(std::move(examples_));
         }
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
+        check<BadInput>(corpus.ids.empty() || corpus.ids.size() == corpus.documents.size(),
+                        "{}: some of these hold token ids, and others text: give one or the other", corpus.name());
         if (const bool fields = !options_.text_field.empty(); (fields || !options_.text_column.empty()) && !records_)
             check<BadInput>(false, "{} is for files that end in {}, and there is none",
                             fields ? "--text-field" : "--text-column", fields ? ".jsonl" : ".csv");
@@ -66,6 +68,7 @@ class Reader {
     void add_path(const std::string& path) {
         if (formats::is_folder(path)) return add_folder(path);
         if (is_excluded(fs::path(path).filename().string(), options_.exclude)) return skip("excluded", path);
+        if (names_token_ids(path)) return add_ids(path);
         std::error_code none;
         add_text(open_unpacked(path), path, fs::is_fifo(path, none) ? From::stream : From::name);
     }
@@ -147,6 +150,14 @@ class Reader {
         corpus.begin_source(std::move(text.owner), source);
         corpus.add_document(text.bytes, scan.hash);
         other_text_ = source;
+    }
+
+    void add_ids(const std::string& path) {
+        Text file = open_text(path);
+        const StoredIds stored = find_token_ids(file.bytes, path);
+        corpus.begin_source(std::move(file.owner), path);
+        corpus.add_ids(stored);
+        other_text_ = path;
     }
 
     // JSON is never taken for text unasked. It is asked for by another name, such as .txt.

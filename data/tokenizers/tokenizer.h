@@ -1,5 +1,6 @@
-// The interface of tokenizers: text to ids in [0, vocab_size()) and back. Kinds: CharTokenizer (char_tokenizer.h) and
-// BpeTokenizer (bpe_tokenizer.h); load_tokenizer (tokenizer_json.h) opens the tokenizer.json of a model folder.
+// The interface of tokenizers: text to ids in [0, vocab_size()) and back. Kinds: CharTokenizer (char_tokenizer.h),
+// BpeTokenizer (bpe_tokenizer.h) and IdTokenizer (id_tokenizer.h), for models without a tokenizer; load_tokenizer
+// (tokenizer_json.h) opens the tokenizer.json of a model folder.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,11 @@
 
 namespace inkling::data {
 
-enum class TokenizerKind { characters, byte_pairs };
+enum class TokenizerKind { characters, byte_pairs, ids };
 
 constexpr auto names(TokenizerKind) {
-    return name_table<TokenizerKind>({{TokenizerKind::characters, "char"}, {TokenizerKind::byte_pairs, "bpe"}});
+    return name_table<TokenizerKind>(
+        {{TokenizerKind::characters, "char"}, {TokenizerKind::byte_pairs, "bpe"}, {TokenizerKind::ids, "ids"}});
 }
 
 // A chat template (data/chat/chat_template.h) and its variables bos_token, eos_token, ...

@@ -40,7 +40,8 @@ const char* const kChatMl =
 void add_chat_tokens(LoadedModel& loaded) {
     const auto* const bpe = dynamic_cast<const data::BpeTokenizer*>(loaded.tokenizer.get());
     check<BadInput>(bpe != nullptr,
-                    "a character tokenizer has no tokens for the marks of conversations: train with --tokenizer bpe");
+                    "a tokenizer of kind {} has no tokens for the marks of conversations: train with --tokenizer bpe",
+                    name_of(loaded.tokenizer->kind()));
     data::BpeSpec spec = bpe->spec();
     const std::size_t used = bpe->vocab_size();
     std::size_t size = used;

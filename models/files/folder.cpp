@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/chat/chat_template.h"
+#include "data/tokenizers/id_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
@@ -61,6 +62,17 @@ fs::path find_model(const fs::path& path) {
     return path;
 }
 
+// A model folder without any of a tokenizer's files is of a model whose texts are token ids.
+static std::unique_ptr<data::Tokenizer> read_tokenizer(const fs::path& path) {
+    constexpr const char* kFiles[] = {"tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json",
+                                      "encoder.json"};
+    const auto is_there = [&](const char* name) { return formats::is_there(path / name); };
+    if (!formats::is_folder(path) || !is_there("config.json") ||
+        std::any_of(std::begin(kFiles), std::end(kFiles), is_there))
+        return data::load_tokenizer(path);
+    return std::make_unique<data::IdTokenizer>(load_config(path).vocab_size);
+}
+
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     if (formats::is_gguf(path)) return read_gguf_tokenizer(formats::GgufFile::open(path));
     const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
@@ -68,7 +80,7 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     const fs::path folder = run ? find_model(path) : path;
     const fs::path from = formats::is_there(folder / "tokenizer.json") ? folder : base_of_adapter(folder);
     if (formats::is_gguf(from)) return open_tokenizer(from);
-    auto tokenizer = data::load_tokenizer(from);
+    auto tokenizer = read_tokenizer(from);
     if (formats::is_folder(from)) {
         tokenizer->chat = data::read_chat_source(from);
         tokenizer->named = read_named_tokens(from, *tokenizer);
@@ -108,7 +120,7 @@ LoadedModel load_model(const fs::path& path, std::optional<double> dropout, Weig
     check_weights(config, file);  // before memory for the model is taken
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
-        auto tokenizer = file.gguf() ? read_gguf_tokenizer(*file.gguf()) : data::load_tokenizer(folder);
+        auto tokenizer = file.gguf() ? read_gguf_tokenizer(*file.gguf()) : read_tokenizer(folder);
 #ifdef __GLIBC__
         malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
 #endif
@@ -130,6 +142,7 @@ LoadedModel load_model(const fs::path& path, std::optional<double> dropout, Weig
 }
 
 void save_tokenizer(const fs::path& folder, const Architecture& config, const data::Tokenizer& tokenizer) {
+    if (tokenizer.kind() == data::TokenizerKind::ids) return;
     json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                              {"model_max_length", config.block_size},
                              {"clean_up_tokenization_spaces", false}};

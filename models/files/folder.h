@@ -33,7 +33,7 @@ Architecture load_config(const std::filesystem::path& folder);
 void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::DType type = formats::DType::F32, formats::Sha256* hash = nullptr);
 
-// Writes the tokenizer's files only: tokenizer.json, tokenizer_config.json.
+// Writes the tokenizer's files only: tokenizer.json, tokenizer_config.json; none for token ids.
 void save_tokenizer(const std::filesystem::path& folder, const Architecture& config, const data::Tokenizer& tokenizer);
 
 bool holds_model(const std::filesystem::path& path);  // or an adapter; not the folder of a run
@@ -45,7 +45,8 @@ std::filesystem::path find_model(const std::filesystem::path& path);
 // For messages: how to download a missing path that may be a name on the Hugging Face Hub; else "".
 std::string how_to_get(const std::filesystem::path& path);
 
-// Loads a tokenizer.json, or the tokenizer of a folder, of a run's best checkpoint or of a GGUF file.
+// Loads a tokenizer.json, or the tokenizer of a folder, of a run's best checkpoint or of a GGUF file. For a model
+// without a tokenizer, texts are token ids (data/tokenizers/id_tokenizer.h).
 std::unique_ptr<data::Tokenizer> open_tokenizer(const std::filesystem::path& path);
 
 }  // namespace inkling::models

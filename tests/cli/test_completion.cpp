@@ -115,7 +115,7 @@ TEST_CASE("completion: commands, flags and names are completed", "[cli]") {
              {words("train data ''"), {":file"}},   // the name of an argument is no flag
              {words("generate --model ''"), {":file"}},
              {words("train --resume a"), {"auto", ":directory"}},
-             {words("train --tokenizer ''"), {"char", "bpe", ":file"}},
+             {words("train --tokenizer ''"), {"char", "bpe", "ids", ":file"}},
              {words("train --muon-scale o"), {"original"}},
              {words("serve --runs ''"), {":directory"}}}) {
         INFO(typed.back());

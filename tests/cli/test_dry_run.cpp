@@ -50,7 +50,7 @@ TEST_CASE("plan: --dry-run counts characters and tokens, opens the tokenizer and
                 272);
     const std::string chat = folder.write("chat.jsonl", chat_line("a", "b"));
     check_fails(call("train --dry-run --tokenizer char --data", chat), 3,
-                "a character tokenizer has no tokens for the marks");
+                "a tokenizer of kind char has no tokens for the marks");
 }
 
 TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {

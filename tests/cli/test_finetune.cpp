@@ -149,7 +149,7 @@ TEST_CASE("train: --chat-template gives a model of text the form of conversation
     const TrainFolder folder;
     const std::string chats = folder.write("chats.jsonl", chat_line("the fox", "the dog"));
     const Arguments flags = folder.train("--chat-template chatml", small("--block-size 48"));
-    check_fails(call(flags), 3, "a character tokenizer has no tokens for the marks");
+    check_fails(call(flags), 3, "a tokenizer of kind char has no tokens for the marks");
     execute(flags + "--tokenizer bpe --vocab-size 300");
     check_has(read_file(folder.out + "/latest/tokenizer_config.json"), "chat_template");
     execute("train --data", chats, "--init-from", folder.out, "--lora-rank 2 --out", folder.path("lora"),

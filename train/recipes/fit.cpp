@@ -82,7 +82,7 @@ double Budget::flops() const { return operations > 0 ? operations : seconds * gf
 
 void fit_tokenizer(std::size_t bytes, Config& c) {
     TrainOptions& o = c.options;
-    if (c.fits != Fits::shape || !o.init_from.empty() || c.is_given("tokenizer")) return;
+    if (c.fits != Fits::shape || !o.init_from.empty() || c.is_given("tokenizer") || o.tokenizer == "ids") return;
     const bool pairs = c.is_given("vocab-size") || (bytes > kShortText && !c.is_given("byte-fallback"));
     o.tokenizer = name_of(pairs ? data::TokenizerKind::byte_pairs : data::TokenizerKind::characters);
     if (pairs && !c.is_given("vocab-size"))

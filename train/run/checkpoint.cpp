@@ -80,7 +80,9 @@ TrainingState read_state(const formats::SafetensorsFile& file, const std::string
 std::string files_checksum(const fs::path& folder) {
     data::WordHash hash;
     const char* const config = models::is_adapter(folder) ? "adapter_config.json" : "config.json";
-    for (const char* name : {config, "tokenizer.json"}) hash.add(formats::read_file(folder / name));
+    hash.add(formats::read_file(folder / config));
+    if (const fs::path tokenizer = folder / "tokenizer.json"; formats::is_there(tokenizer))  // not beside token ids
+        hash.add(formats::read_file(tokenizer));
     return fmt::format("{:016x}", hash.value);
 }
 

@@ -64,8 +64,9 @@ void TrainOptions::validate() const {
     check(shards >= 1 && shards <= kMaxShards && (shards & (shards - 1)) == 0,
           "--shards must be a power of two from 1 to {}, got {}", kMaxShards, shards);
     check(batch_size % shards == 0, "--batch-size must be a multiple of --shards, got {} and {}", batch_size, shards);
-    check(vocab_size >= data::smallest_bpe_vocab && vocab_size <= 10'000'000,
-          "--vocab-size must be between {} and 10000000, got {}", data::smallest_bpe_vocab, vocab_size);
+    const std::size_t least = tokenizer == "ids" ? 1 : data::smallest_bpe_vocab;
+    check(vocab_size >= least && vocab_size <= 10'000'000, "--vocab-size must be between {} and 10000000, got {}",
+          least, vocab_size);
     check(byte_fallback != data::ByteFallback::always || tokenizer == "char" || !init_from.empty(),
           "--byte-fallback always is for --tokenizer char, got {}", tokenizer);
     const auto in_range = [](const char* flag, double value, double low, double high) {

@@ -27,15 +27,17 @@ std::vector<Setting> all_settings() {
         // Text
         {"data", &O::data, text, kUsual | kMayChange | kReadsText | kEachProcess | kTakesFile,
          "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; .jsonl and "
-         ".json files of conversations, prompts and completions, or texts, a document each; repeatable; --data may be "
-         "left out"},
+         ".json files of conversations, prompts and completions, or texts, a document each; token ids: .npy, or .bin "
+         "of uint16 or uint32, with --vocab-size; repeatable; --data may be left out"},
         {"tokenizer",
          &O::tokenizer,
          text,
          kUsual | kChosen | kTakesFile,
-         "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run",
-         {"char", "bpe"}},
-        {"vocab-size", &O::vocab_size, text, kUsual | kChosen, "vocabulary size that --tokenizer bpe learns"},
+         "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run; 'ids': the text "
+         "is token ids",
+         {"char", "bpe", "ids"}},
+        {"vocab-size", &O::vocab_size, text, kUsual | kChosen,
+         "vocabulary size that --tokenizer bpe learns, or that token ids have"},
         {"val-fraction", &O::val_fraction, text, kUsual | kChosen,
          "fraction of the text at its end, kept for validation"},
         {"exclude", &O::exclude, text, kMayChange | kReadsText,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/text/token_ids.h"
+#include "data/tokenizers/tokenizer.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "models/families/family.h"
@@ -93,9 +95,18 @@ Config resolve(Config c, const Resume& resume) {
     if (!resumed) c.choose("shards", o.shards, o.processes);
     if (c.fits != Fits::nothing) fit_given(c);
     if (resumed && (c.is_flag("max-iters") || c.is_flag("max-flops")) && !c.is_flag("max-time")) o.max_time = 0;
-    const bool chosen = c.fits == Fits::shape && !c.is_given("tokenizer");
-    check<WrongSetting>(!c.is_flag("vocab-size") || o.tokenizer == "bpe" || chosen,
-                        "--vocab-size is for --tokenizer bpe, got --tokenizer {}", o.tokenizer);
+    const auto ids = std::find_if(o.data.begin(), o.data.end(), data::names_token_ids);
+    if (ids != o.data.end() && !resumed && !c.is_given("tokenizer") && o.init_from.empty() && o.teacher.empty()) {
+        check<WrongSetting>(c.is_given("vocab-size"),
+                            "{} holds token ids: give the size of their vocabulary with --vocab-size, or their "
+                            "tokenizer with --tokenizer",
+                            *ids);
+        o.tokenizer = name_of(data::TokenizerKind::ids);
+    }
+    const bool sized =
+        o.tokenizer == "bpe" || o.tokenizer == "ids" || (c.fits == Fits::shape && !c.is_given("tokenizer"));
+    check<WrongSetting>(!c.is_flag("vocab-size") || sized,
+                        "--vocab-size is for --tokenizer bpe and ids, got --tokenizer {}", o.tokenizer);
     check<WrongSetting>((o.processes & (o.processes - 1)) == 0,
                         "the number of processes must be a power of two, got {}", o.processes);
     about_settings([&] { o.validate(); });

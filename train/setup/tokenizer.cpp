@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/id_tokenizer.h"
 #include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
 #include "train/setup/setup.h"
@@ -33,6 +34,11 @@ std::vector<std::string_view> beginning(const std::vector<std::string_view>& tex
 // Reads the file or folder that --tokenizer names, or learns characters or byte pairs from the text.
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    if (kind == data::TokenizerKind::ids) return std::make_unique<data::IdTokenizer>(options.vocab_size);
+    check<BadInput>(!kind || corpus.ids.empty(),
+                    "--tokenizer {} is for text, and {} holds token ids: leave it out, or name the tokenizer.json of "
+                    "these ids",
+                    options.tokenizer, corpus.name());
     if (kind == data::TokenizerKind::characters) {
         std::vector<std::string_view> texts = corpus.documents;
         if (texts.size() > 1) texts.push_back("\n");  // the separator: see encode.h

@@ -6,12 +6,14 @@
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/id_tokenizer.h"
 #include "data/tokenizers/json/bpe_json.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
 #include "formats/ascii.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
+#include "models/families/family.h"
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/gguf/gguf_tokens.h"
 
@@ -248,6 +250,8 @@ class GgufTokenizerReader {
 }  // namespace
 
 std::unique_ptr<data::Tokenizer> read_gguf_tokenizer(const formats::GgufFile& file) {
+    if (file.text("tokenizer.ggml.model") == kNoTokenizer)
+        return std::make_unique<data::IdTokenizer>(read_gguf_architecture(file).vocab_size);
     return GgufTokenizerReader(file).read();
 }
 

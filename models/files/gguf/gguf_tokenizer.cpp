@@ -8,6 +8,7 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/base/check.h"
+#include "models/families/family.h"
 #include "models/files/gguf/gguf_tokens.h"
 #include "models/files/special_tokens.h"
 
@@ -213,6 +214,10 @@ void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokeniz
         out.set_text("tokenizer.chat_template", tokenizer.chat->jinja);
     check(vocab_size >= tokenizer.vocab_size(), "gguf: {} tokens do not fit a vocabulary of {}", tokenizer.vocab_size(),
           vocab_size);
+    if (tokenizer.kind() == data::TokenizerKind::ids) {
+        out.set_u32(family(model.family).gguf_name + ".vocab_size", static_cast<std::uint32_t>(vocab_size));
+        return out.set_text("tokenizer.ggml.model", kNoTokenizer);
+    }
     set_gguf_special_tokens(out, tokenizer, model);
     if (const auto* const characters = dynamic_cast<const data::CharTokenizer*>(&tokenizer))
         return set_characters(out, *characters, vocab_size);

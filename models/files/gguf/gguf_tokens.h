@@ -19,6 +19,7 @@ inline constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefi
 inline constexpr std::pair<const char*, const char*> kGgufTokenNames[] = {
     {"bos", "bos"},     {"eos", "eos"},  {"unk", "unknown"}, {"sep", "seperator"},  // as llama.cpp spells it
     {"pad", "padding"}, {"mask", "mask"}};
+inline constexpr const char* kNoTokenizer = "none";  // tokenizer.ggml.model of token ids
 inline constexpr const char* kSpaceSign = "\u2581";  // SentencePiece's for a space
 
 // The id under tokenizer.ggml.NAME_token_id, else SentencePiece's usual one, where it is one of the vocabulary.

@@ -64,7 +64,7 @@ function settings_tables(runs, defaults) {
 
 function tokenizer_parts(run) {
   const { tokenizer, card } = run, per_token = bytes_per_token(run);
-  const facts = [["kind", tokenizer.kind === "bpe" ? "byte pairs" : "characters"], ["vocabulary", count_text(tokenizer.vocab_size)],
+  const facts = [["kind", { bpe: "byte pairs", char: "characters", ids: "token ids" }[tokenizer.kind]], ["vocabulary", count_text(tokenizer.vocab_size)],
     ["bytes per token of the vocabulary", tokenizer.mean_bytes.toFixed(2)]];
   if (per_token) facts.push(["bytes per token of the text", per_token.toFixed(3)]);
   if (card?.tokens) facts.push(["tokens of the text", count_text(card.tokens)]);
