@@ -1,12 +1,14 @@
 // inkling attention: the page, the pictures, the terminal, and its errors.
 #include <cmath>
 
+#include "engine/ops.h"
 #include "formats/sha256.h"
 #include "formats/utf8.h"
 #include "models/files/folder.h"
 #include "tests/cli/program.h"
 #include "tests/support/markup.h"
 #include "tests/support/page_data.h"
+#include "web/report/attention_map.h"
 
 using namespace inkling::testing;
 
@@ -57,6 +59,21 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
     std::vector<inkling::Tensor<float>> weights;
     model->hidden(ids, {.attention_weights = &weights});
     REQUIRE(j["weights"].size() == 2);
+    REQUIRE(j["lens"].size() == 2);
+    inkling::Tensor<float> first;
+    const inkling::models::Observers<float> observers = {
+        {"layers.0.output", [&](const inkling::Tensor<float>& x) { return first = x; }}};
+    model->hidden(ids, {.observers = &observers});
+    for (std::size_t layer = 0; layer < 2; ++layer) {  // the last one is what the model says
+        const inkling::Tensor<float> z = layer == 0 ? model->lens(first) : model->forward(ids);
+        const auto p = softmax(z).value();
+        for (std::size_t q = 0; q < tokens.size(); ++q) {
+            const float* const row = p.data() + q * p.dim(2);
+            const auto best = static_cast<std::int32_t>(std::max_element(row, row + p.dim(2)) - row);
+            CHECK(j["lens"][layer][q][0] == inkling::web::visible(tokenizer->decode(std::span(&best, 1))));
+            CHECK(j["lens"][layer][q][1].get<float>() == Approx(row[best]).margin(1e-6));
+        }
+    }
     CHECK(j["tokens"].size() == tokens.size());
     CHECK(j["tokens"][0] == "<");
     CHECK(j["tokens"][15] == "⇥");
@@ -83,6 +100,7 @@ TEST_CASE("attention: the page needs nothing else and holds every weight as a co
 
     const json data = page_data(page), exact = json::parse(program(attention(kSharp, "--json")).out);
     CHECK(data["tokens"] == exact["tokens"]);
+    CHECK(data["lens"] == exact["lens"]);
     CHECK(data["tokens"][17] == "{");
     REQUIRE(data["weights"].size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {

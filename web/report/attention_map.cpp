@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/ops.h"
 #include "formats/utf8.h"
 
 namespace inkling::web {
@@ -32,6 +33,24 @@ void append_visible(std::string& text, char32_t c) {
         if (c >= 0x300 && c <= 0x36F) text += "◌";  // an accent needs a base
         formats::append_utf8(text, c);
     }
+}
+
+// By a layer's output (1, T, C). Some rows at a time, because logits of a large vocabulary take much memory.
+std::vector<AttentionMap::Guess> guesses(const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                                         const Tensor<float>& x) {
+    constexpr std::size_t kRows = 32;
+    const std::size_t V = std::min(model.config.vocab_size, tokenizer.vocab_size());
+    std::vector<AttentionMap::Guess> all;
+    for (std::size_t begin = 0; begin < x.dim(1); begin += kRows) {
+        const Tensor<float> rows = slice(x, 1, begin, std::min(x.dim(1), begin + kRows));
+        const ConstArray<float> p = softmax(slice(model.lens(rows), 2, 0, V)).value().contiguous();
+        for (std::size_t i = 0; i < p.size(); i += V) {
+            const float* const best = std::max_element(p.data() + i, p.data() + i + V);
+            const auto id = static_cast<std::int32_t>(best - p.data() - i);
+            all.push_back({visible(tokenizer.decode_more(std::span(&id, 1))), *best});
+        }
+    }
+    return all;
 }
 
 }  // namespace
@@ -66,9 +85,16 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
     std::copy(tokens.begin(), tokens.end(), ids.data());
     std::vector<Tensor<float>> weights;  // per layer (1, H, T, T)
     const NoGrad no_grad;
-    model.hidden(ids, {.attention_weights = &weights});
+    models::Observers<float> observers;
+    std::vector<std::vector<AttentionMap::Guess>> lens(model.config.n_layer);
+    for (std::size_t layer = 0; layer < lens.size(); ++layer)
+        observers["layers." + std::to_string(layer) + ".output"] = [&, layer](const Tensor<float>& x) {
+            lens[layer] = guesses(model, tokenizer, x);
+            return x;
+        };
+    model.hidden(ids, {.attention_weights = &weights, .observers = &observers});
 
-    AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
+    AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}, std::move(lens)};
     for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode_more(std::span(&token, 1))));
     for (std::size_t layer = 0; layer < map.layers; ++layer) {
         const ConstArray<float> rows = weights[layer].value().contiguous();

@@ -1,4 +1,5 @@
-// The attention weights of one prompt in every head of every layer, with printable token labels and a colour scale.
+// The attention weights of one prompt in every head of every layer, and what the model would say after each layer, with
+// printable token labels and a colour scale.
 //   const AttentionMap map = attention_map("out", model, tokenizer, prompt);
 //   map.weight({0, 3}, 7, 2);   // layer 0, head 3: how much token 7 attends to token 2
 #pragma once
@@ -27,6 +28,12 @@ struct AttentionMap {
     // The lower triangle of each head, row by row, layer by layer (causal weights are 0 above it). Empty for a head
     // that was not requested.
     std::vector<std::vector<float>> triangles;
+    // The logit lens: the likeliest next token after each token, were this layer the last; [layer][token].
+    struct Guess {
+        std::string token;
+        float probability;
+    };
+    std::vector<std::vector<Guess>> lens = {};
 
     // The position of a weight on the colour scale, in [0, 1]: weight ^ exponent(), the same for all heads so that they
     // compare. A row of n weights sums to 1, so the typical weight 1 / n is put at a fifth of the scale, or at its

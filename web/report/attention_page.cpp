@@ -22,6 +22,15 @@ Json positions(const AttentionMap& map, std::span<const float> weights) {
     return formats::base64(bytes);
 }
 
+Json lens_of(const AttentionMap& map) {
+    Json lens = Json::array();
+    for (const auto& layer : map.lens) {
+        Json& row = lens.emplace_back(Json::array());
+        for (const auto& [token, probability] : layer) row.push_back({token, probability});
+    }
+    return lens;
+}
+
 }  // namespace
 
 nlohmann::ordered_json attention_data(const AttentionMap& map, HeadIndex first) {
@@ -36,7 +45,8 @@ nlohmann::ordered_json attention_data(const AttentionMap& map, HeadIndex first) 
             {"scale", scale},
             {"exponent", map.exponent()},
             {"legend", kLegend},
-            {"weights", weights}};
+            {"weights", weights},
+            {"lens", lens_of(map)}};
 }
 
 std::string attention_page(const AttentionMap& map, HeadIndex first) {
@@ -60,8 +70,11 @@ std::string attention_json(const AttentionMap& map) {
         for (std::size_t head = 0; head < map.heads; ++head) heads.push_back(matrix({layer, head}));
         layers.push_back(fmt::format("[{}]", fmt::join(heads, ",")));
     }
-    std::string text = formats::json_text(
-        Json{{"model", map.model}, {"tokens", map.tokens}, {"layers", map.layers}, {"heads", map.heads}});
+    std::string text = formats::json_text(Json{{"model", map.model},
+                                               {"tokens", map.tokens},
+                                               {"layers", map.layers},
+                                               {"heads", map.heads},
+                                               {"lens", lens_of(map)}});
     text.pop_back();  // the object continues
     return fmt::format("{},\"weights\":[{}]}}\n", text, fmt::join(layers, ","));
 }

@@ -21,8 +21,8 @@ std::string attention_page(const AttentionMap& map, HeadIndex first);
 // or one head, large. No other head of the map needs weights then.
 std::string attention_svg(const AttentionMap& map, std::optional<HeadIndex> only);
 
-// For other programs: an object with model, tokens, layers, heads and weights[layer][head][query][key]. Numbers
-// round-trip to the same float. A head that was not requested is null.
+// For other programs: an object with model, tokens, layers, heads, lens[layer][token], a token and its probability, and
+// weights[layer][head][query][key], whose numbers round-trip to the same float. A head that was not requested is null.
 std::string attention_json(const AttentionMap& map);
 
 }  // namespace inkling::web

@@ -75,6 +75,13 @@ function show_heads(data) {
     }
   }
 
+  function ranked(token, at, number, length) {
+    const bar = element("span", { class: "length" });
+    bar.style.cssText = `width: ${100 * length}%; background: ${css(weights.colour(number))}`;
+    return element("li", {}, element("span", { class: "what" }, element("code", { text: token })),
+      element("span", { class: "at", text: at }), weight_text(number), bar);
+  }
+
   function show_row() {
     const row = tokens.slice(0, state.query + 1).map((_, key) => weights.weight(state, state.query, key));
     by_id("text-title").replaceChildren("What ", ...token_parts(state.query), " attends to");
@@ -88,11 +95,11 @@ function show_heads(data) {
       span.setAttribute("aria-label", `${tokens[key]}${rgb ? `, weight ${weight_text(row[key])}` : ""}`);
     });
     const order = row.map((_, key) => key).sort((a, b) => row[b] - row[a]).slice(0, 8);
-    by_id("ranking").replaceChildren(...order.map((key) => {
-      const bar = element("span", { class: "length" });
-      bar.style.cssText = `width: ${100 * row[key] / highest}%; background: ${css(weights.colour(row[key]))}`;
-      return element("li", {}, element("span", { class: "what" }, element("code", { text: tokens[key] })),
-        element("span", { class: "at", text: key }), weight_text(row[key]), bar);
+    by_id("ranking").replaceChildren(...order.map((key) => ranked(tokens[key], key, row[key], row[key] / highest)));
+    by_id("lens-title").replaceChildren("What the model would say after ", ...token_parts(state.query));
+    by_id("lens").replaceChildren(...data.lens.map((layer, i) => {
+      const [token, probability] = layer[state.query];
+      return ranked(token, `layer ${i}`, probability, probability);
     }));
   }
 

@@ -47,6 +47,7 @@ function head_weights(data) {
   // Takes other weights for the same text.
   function update(other) {
     data.weights = other.weights;
+    data.lens = other.lens;
     triangles.clear();
   }
   return { weight, position, steps, colour, paint, update };
