@@ -19,7 +19,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 for page in "$root/README.md" "$root"/docs/*.md; do
-    case " ${pages[*]} $root/docs/attention.md $root/docs/engine.md $root/docs/learning.md $root/docs/serving.md $root/docs/python.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac
+    case " ${pages[*]} $root/docs/attention.md $root/docs/engine.md $root/docs/learning.md $root/docs/serving.md $root/docs/python.md $root/docs/look-inside.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac
 done
 for page in "${pages[@]}"; do
     languages=$(awk '/^ *```/ { inside = !inside; if (inside && !/^```(cpp|python|sh)?$/) print }' "$page")
