@@ -41,7 +41,7 @@ struct GenerateOptions : SamplingOptions {
 
 // A prompt is processed in pieces of so many tokens, so that a server can write other texts meanwhile. The last bits of
 // what the model says depend on it: it is the same everywhere.
-constexpr std::size_t kPromptPiece = 64;
+constexpr std::size_t kPromptPiece = 512;
 
 enum class FinishReason { none, length, stop, end_of_text, interrupted };
 const char* name(FinishReason reason);  // "length"
