@@ -54,12 +54,6 @@ TEST_CASE("safetensors: a header that is not one strict JSON object of tensors i
         CHECK_THAT(refusal_of(file_of(header, 0)), contains("f: header"));
     }
     CHECK(refusal_of(file_of(std::string("{}\0", 3), 0)) != "");
-    CHECK(refusal_of(file_of("{\"a\":" + std::string(1000000, '['), 0)) != "");
-    std::string many;
-    for (int i = 0; i < 200000; ++i) many += "{\"a\":";
-    CHECK(refusal_of(file_of(many, 0)) != "");
-    const std::string a = tensor("U8", "[1]", "[0,1]"), b = tensor("U8", "[1]", "[1,2]");
-    CHECK_THAT(refusal_of(file_of("{\"a\":" + a + ",\"a\":" + b + "}", 2)), contains("twice"));
     for (const char* value : {"1", "null", "[]", "\"x\"", "{\"a\":1}", "{\"a\":null}", "{\"a\":{\"b\":\"c\"}}"}) {
         CAPTURE(value);  // metadata must be strings
         CHECK_THAT(refusal_of(file_of(fmt::format("{{\"__metadata__\":{}}}", value), 0)), contains("__metadata__"));

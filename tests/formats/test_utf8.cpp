@@ -97,6 +97,18 @@ TEST_CASE("utf8: decoding passes every byte, whatever the encoding", "[data]") {
                                           invalid_code_point, U',', U' ', U'w'});
 }
 
+TEST_CASE("utf8: white space is stripped from both ends, in whole characters", "[data]") {
+    const auto strip = [](std::string_view text) {
+        const auto [begin, end] = stripped(text, is_white_space);
+        return std::string(text.substr(begin, end - begin));
+    };
+    CHECK(strip("\xE3\x80\x80 a\xC2\xA0\xE2\x80\x83") == "a");
+    CHECK(strip("\xF0\x9F\x90\x8C\t") == "\xF0\x9F\x90\x8C");
+    CHECK(strip(" \x80 ") == "\x80");  // a byte that is no character stays
+    CHECK(strip("\xE3\x80 ") == "\xE3\x80");
+    CHECK(strip(" \n").empty());
+}
+
 TEST_CASE("sha256: FIPS 180-4's examples, and lengths around a block", "[formats]") {
     CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

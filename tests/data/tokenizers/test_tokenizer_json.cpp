@@ -144,7 +144,7 @@ TEST_CASE("tokenizer.json: a character vocabulary with other settings is one of 
     CHECK_NOTHROW(parse_tokenizer(no_list.dump(), "t"));
 }
 
-TEST_CASE("tokenizer.json: files that hold no tokenizer, beginnings of one, and deep nesting", "[data]") {
+TEST_CASE("tokenizer.json: files that hold no tokenizer, and deep nesting", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
                  "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",
@@ -153,11 +153,6 @@ TEST_CASE("tokenizer.json: files that hold no tokenizer, beginnings of one, and 
                  "version https://git-lfs");
     CHECK_THROWS_AS(parse_tokenizer(bad, "tokenizer.json"), BadInput);
     CHECK_THROWS_WITH(parse_tokenizer(bad, "tokenizer.json"), contains("tokenizer.json: "));
-    const std::string whole = CharTokenizer::from_text("ab\xC3\xA9").to_json();  // every beginning of a file is refused
-    const std::size_t end = whole.rfind('}');
-    for (std::size_t n = 0; n <= end; ++n)
-        CHECK_THROWS_AS(parse_tokenizer(std::string_view(whole).substr(0, n), "t"), BadInput);
-    CHECK_NOTHROW(parse_tokenizer(whole, "t"));
     const testing::ScratchFolder folder;
     CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);  // a missing file and deep nesting
     CHECK_THROWS_WITH(parse_tokenizer(std::string(1'000'000, '['), "t"), contains("deeper than 128"));
