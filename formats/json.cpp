@@ -114,6 +114,13 @@ nlohmann::ordered_json ordered_json_or_null(std::string_view text) {
                                         : nlohmann::ordered_json::parse(text, nullptr, false);
 }
 
+const nlohmann::json& at_or_null(const nlohmann::json& object, const char* key) {
+    static const nlohmann::json null;
+    if (!object.is_object()) return null;
+    const auto found = object.find(key);
+    return found == object.end() ? null : *found;
+}
+
 std::string Quoted::text() const {
     constexpr std::size_t kMax = 40;
     const auto error = nlohmann::json::error_handler_t::replace;

@@ -14,7 +14,7 @@
 namespace inkling::data {
 namespace {
 
-using formats::quote;
+using formats::at_or_null, formats::quote;
 using nlohmann::json;
 
 constexpr std::pair<const char*, const char*> kRoles[] = {  // as data has them, and here
@@ -28,18 +28,18 @@ constexpr const char* kOfLine[] = {"tools", "functions", "chat_template_kwargs",
 template <std::size_t N>
 void refuse_keys(const json& object, const char* const (&keys)[N]) {
     for (const char* const key : keys)
-        if (const json* const value = find_value(object, key); value && !is_empty(*value)) refuse_key(key, *value);
+        if (const json& value = at_or_null(object, key); !value.is_null() && !is_empty(value)) refuse_key(key, value);
 }
 
 // A text, or a list of parts that are texts: {"type": "text", "text": "Hello"}.
 std::string text_at(const json& object, const char* key) {
-    const json* const found = find_value(object, key);
-    if (found && found->is_string()) return found->get<std::string>();
-    check<BadInput>(found && found->is_array() &&
-                        std::all_of(found->begin(), found->end(), [](const json& part) { return part.is_object(); }),
-                    "\"{}\" must be a text, got {}", key, quote(found, object.contains(key) ? "null" : "nothing"));
+    const json& found = at_or_null(object, key);
+    if (found.is_string()) return found.get<std::string>();
+    check<BadInput>(
+        found.is_array() && std::all_of(found.begin(), found.end(), [](const json& part) { return part.is_object(); }),
+        "\"{}\" must be a text, got {}", key, quote(object.contains(key) ? &found : nullptr, "nothing"));
     std::string text;
-    for (const json& part : *found) {
+    for (const json& part : found) {
         const json type = part.value("type", json());
         check<BadInput>(type == "text", "a part of \"{}\" has the type {}: \"text\" alone is read", key, quote(type));
         refuse_loss_masks(part);
@@ -49,8 +49,8 @@ std::string text_at(const json& object, const char* key) {
 }
 
 std::string text_or_nothing(const json& object, const char* key) {
-    const json* const found = find_value(object, key);
-    return found && !is_empty(*found) ? text_at(object, key) : "";
+    const json& found = at_or_null(object, key);
+    return found.is_null() || is_empty(found) ? "" : text_at(object, key);
 }
 
 std::vector<std::string> keys_of(const json& object) {
@@ -92,9 +92,9 @@ Example conversation(std::vector<ChatMessage> messages, const json& line) {
 // Alpaca's, with LLaMA-Factory's "history" of questions and answers.
 Example instruction(const json& line) {
     std::vector<ChatMessage> messages;
-    if (const json* const history = find_value(line, "history")) {
-        check<BadInput>(history->is_array(), "\"history\" must be a list of pairs of texts, got {}", quote(*history));
-        for (const json& pair : *history) {
+    if (const json& history = at_or_null(line, "history"); !history.is_null()) {
+        check<BadInput>(history.is_array(), "\"history\" must be a list of pairs of texts, got {}", quote(history));
+        for (const json& pair : history) {
             const bool good = pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string();
             check<BadInput>(good, "\"history\" must be a list of pairs of texts, it has {}", quote(pair));
             messages.push_back({"user", pair[0].get<std::string>()});
@@ -110,8 +110,8 @@ Example instruction(const json& line) {
 // Texts, or, as TRL has them, lists of messages, the answers in the second of which are learned.
 Example completion(const json& line) {
     const auto holds_messages = [&](const char* key) {
-        const json* const value = find_value(line, key);
-        return value && value->is_array() && !value->empty() && (*value)[0].is_object() && (*value)[0].contains("role");
+        const json& value = at_or_null(line, key);
+        return value.is_array() && !value.empty() && value[0].is_object() && value[0].contains("role");
     };
     const bool prompt = holds_messages("prompt"), answer = holds_messages("completion");
     if (!prompt && !answer) {
@@ -174,7 +174,7 @@ Example parse_example(const json& line) {
                     quote(line));
     const char* shape = nullptr;
     for (const bool null : {false, true}) {  // a key that is null tells the shape where no other does
-        const auto has = [&](const char* key) { return null ? line.contains(key) : find_value(line, key) != nullptr; };
+        const auto has = [&](const char* key) { return null ? line.contains(key) : !at_or_null(line, key).is_null(); };
         for (const auto& [key, other] : kShapes)
             if (!shape && has(key) && has(other)) shape = key;
     }

@@ -8,7 +8,7 @@
 namespace inkling::data {
 namespace {
 
-using formats::quote;
+using formats::at_or_null, formats::quote;
 using nlohmann::json;
 
 enum class Says {
@@ -59,11 +59,6 @@ bool has_no_effect(Says says, const json& value) {
 
 }  // namespace
 
-const json* find_value(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
 bool is_empty(const json& value) {
     return value == json(false) || value == json("") || (value.is_structured() && value.empty());
 }
@@ -77,14 +72,14 @@ void refuse_key(const char* key, const json& value) {
 std::optional<bool> loss_mask(const json& message) {
     std::optional<bool> learned;
     for (const auto& [key, says] : mask_keys) {
-        const json* const value = find_value(message, key);
-        if (!value) continue;
+        const json& value = at_or_null(message, key);
+        if (value.is_null()) continue;
         if (says == Says::learned || says == Says::masked) {
-            check<BadInput>(is_yes(*value) || is_no(*value), "\"{}\" must be 0 or 1, or false or true, got {}", key,
-                            quote(*value));
-            learned = learned.value_or(true) && is_yes(*value) == (says == Says::learned);
-        } else if (!has_no_effect(says, *value)) {
-            refuse_key(key, *value);
+            check<BadInput>(is_yes(value) || is_no(value), "\"{}\" must be 0 or 1, or false or true, got {}", key,
+                            quote(value));
+            learned = learned.value_or(true) && is_yes(value) == (says == Says::learned);
+        } else if (!has_no_effect(says, value)) {
+            refuse_key(key, value);
         }
     }
     return learned;
@@ -92,8 +87,9 @@ std::optional<bool> loss_mask(const json& message) {
 
 void refuse_loss_masks(const json& object, bool preferences) {
     for (const auto& [key, says] : mask_keys) {
-        const json* const value = find_value(object, key);
-        if (value && (preferences || says != Says::accepted) && !has_no_effect(says, *value)) refuse_key(key, *value);
+        const json& value = at_or_null(object, key);
+        const bool counts = !value.is_null() && (preferences || says != Says::accepted);
+        if (counts && !has_no_effect(says, value)) refuse_key(key, value);
     }
 }
 

@@ -18,8 +18,6 @@ std::optional<bool> loss_mask(const nlohmann::json& message);
 // is the class of a text elsewhere.
 void refuse_loss_masks(const nlohmann::json& object, bool preferences = true);
 
-// The value of a key, null where it is absent or null.
-const nlohmann::json* find_value(const nlohmann::json& object, const char* key);
 bool is_empty(const nlohmann::json& value);  // false, "", [] or {}
 [[noreturn]] void refuse_key(const char* key, const nlohmann::json& value);
 

@@ -14,13 +14,8 @@
 
 namespace inkling::data {
 
-// The value at a key, or null: absent and null mean the same to the `tokenizers` library.
-inline const nlohmann::json& at_or_null(const nlohmann::json& object, const char* key) {
-    static const nlohmann::json null;
-    if (!object.is_object()) return null;
-    const auto found = object.find(key);
-    return found == object.end() ? null : *found;
-}
+using formats::at_or_null;  // absent and null mean the same to the `tokenizers` library
+using formats::quote;
 
 // The "type" of a part such as the decoder: "none" if the part is absent. Older files have parts without "type"; the
 // `tokenizers` library recognizes them by their other keys.
@@ -37,8 +32,6 @@ inline std::string type_of(const nlohmann::json& part) {
         if (part.contains(key)) return known;
     return "unknown";
 }
-
-using formats::quote;
 
 // The type in quotes, such as 'NFC', for messages.
 inline std::string shown_type(const nlohmann::json& part) {
