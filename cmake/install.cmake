@@ -33,8 +33,8 @@ install(FILES ${completion}/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${
 
 # Headers with vector code are not installed: they depend on -march, and a program compiled with another -march would hold
 # two versions of the same functions.
-set(vector_code attention_heads attention_operands attention_block unary_op formula decayed array/map inference/rows
-    portable_math)
+set(vector_code attention_heads attention_operands attention_block convolution_passes unary_op formula decayed array/map
+    inference/rows portable_math)
 list(JOIN vector_code "|" vector_code)
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development

@@ -1,4 +1,4 @@
-// Windows of neighbouring elements, convolution and pooling on them, and resizing. Composed of other ops.
+// Windows of neighbouring elements, convolution and pooling on them, and resizing.
 #pragma once
 
 #include "engine/autograd/tensor.h"
