@@ -44,9 +44,9 @@ namespace {
 
 // For the inside of <script>, where "</script" and "<!--" have a meaning even within strings. ASCII output; bytes that
 // are not UTF-8 become U+FFFD.
-std::string for_script(const nlohmann::ordered_json& json) {
+std::string for_script(const nlohmann::ordered_json& data) {
     std::string text;
-    for (const char c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
+    for (const char c : data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
         if (c == '<' || c == '>' || c == '&') {
             text += fmt::format("\\u{:04x}", static_cast<int>(c));
         } else {
