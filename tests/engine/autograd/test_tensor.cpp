@@ -75,7 +75,7 @@ TEST_CASE("tensor: every use of a tensor adds to its gradient, no use leaves it 
     backward(y);
     check_equal(deep.grad(), {0x1p40});
     const Tensor<double> used = leaf({1, 2}), unused = leaf({3, 4});
-    backward(sum(used));                 // an input that the value does not depend on has gradient zero
+    backward(sum(used));
     check_equal(unused.grad(), {0, 0});  // an input that the value does not depend on has gradient zero
     check_equal(used.grad(), {1, 1});
     const Tensor<double> w = leaf({1, 2});

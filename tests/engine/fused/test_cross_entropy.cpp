@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("cross_entropy: options with ignored rows, NaN and infinities
     check_equal(none.grads[0], {0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("cross_entropy: options that do not fit are refused, and threads change no bits", "[engine]") {
+TEST_CASE("cross_entropy: options that do not fit are refused", "[engine]") {
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
     const IdArray targets({2}, 0);
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.weight = {1, 2}}),
@@ -97,8 +97,4 @@ TEST_CASE("cross_entropy: options that do not fit are refused, and threads chang
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = 1.5}),
                       contains("label smoothing from 0 to 1", "1.5"));
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), contains("label smoothing"));
-    const CrossEntropyOptions options{.weight = {1, 2, 0.5, 0, 3, 1, 1}, .label_smoothing = 0.2};
-    const Array<float> many = random_array<float>({9001, 7}, 1);
-    check_same_with_any_threads("cross_entropy with options",
-                                [&] { return all_of(loss_of<float>(many, random_ids({9001}, 7, 1), options)); });
 }

@@ -60,7 +60,7 @@ TEST_CASE("adaptive threads: the fastest number works, soon and then nearly alwa
     for (const Case& c : {Case{"quiet", quiet, 2, 2, 10, 1.02, 10, 1.02},
                           {"busy", busy, 2, 1, 1, 1.15, 10, 1.02},
                           {"one core taken", one_core_taken, 8, 7, 20, 1.03, 5, 1.03},
-                          {"too small", too_small, 8, 1, 5, 2, 10, 1.03},
+                          {"too small", too_small, 8, 1, 5, 3, 10, 1.03},
                           {"of one core", busy, 1, 1, 1, 1.001, 1, 1.001}}) {
         INFO(c.name);
         ThreadChoice choice(c.most);
