@@ -48,7 +48,12 @@ class DetectAnomaly {
 class Region {
   public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    explicit Region(const char* name, std::size_t number = kNone) : name_(name), number_(number) {}
+    explicit Region(const char* name, std::size_t number = kNone) : name_(name), number_(number), outer_(innermost) {
+        innermost = this;
+    }
+    ~Region() { innermost = outer_; }
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
     static std::string path();  // "layer 3, attention"; "" outside of a region
 
   private:
@@ -57,8 +62,7 @@ class Region {
     static constinit thread_local const Region* innermost;
     const char* name_;
     std::size_t number_;
-    const Region* const outer_ = innermost;
-    const ScopedValue<const Region*> scope_{innermost, this};
+    const Region* outer_;
 };
 
 // The first element that is not finite, "nan at (7, 0) of (65, 128)", or "".
