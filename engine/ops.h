@@ -28,6 +28,5 @@
 #include "engine/ops/matrix/matmul.h"
 #include "engine/ops/reduce/reduce.h"
 #include "engine/ops/reduce/softmax.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/select.h"
 #include "engine/ops/shape/shape.h"

@@ -5,7 +5,6 @@
 #include "engine/autograd/op_gradients.h"
 #include "engine/kernels/add_row.h"
 #include "engine/ops/elementwise/operators.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {

@@ -6,7 +6,6 @@
 #include "engine/autograd/backward.h"
 #include "engine/autograd/gradients.h"
 #include "engine/base/random.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {

@@ -11,7 +11,6 @@
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/unary.h"
 #include "engine/ops/reduce/reduce.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {

@@ -1,5 +1,4 @@
 #include "engine/more/scatter.h"
-#include "engine/ops/shape/concatenate.h"
 
 #include <algorithm>
 #include <bit>

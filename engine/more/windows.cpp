@@ -14,7 +14,6 @@
 #include "engine/ops/elementwise/mask.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/reduce/reduce.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/select.h"
 #include "engine/ops/shape/shape.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/fused/split.h"
-#include "engine/ops/shape/concatenate.h"
+#include "engine/ops/shape/shape.h"
 #include "nn/attention/self_attention.h"
 
 namespace inkling::nn {

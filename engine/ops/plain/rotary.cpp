@@ -5,7 +5,6 @@
 #include "engine/base/portable_math.h"
 #include "engine/ops/elementwise/operators.h"
 #include "engine/ops/plain/plain.h"
-#include "engine/ops/shape/concatenate.h"
 #include "engine/ops/shape/shape.h"
 
 namespace inkling {

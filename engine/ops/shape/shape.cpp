@@ -3,6 +3,7 @@
 //   expand                         dx = the sum of dy over the copies
 //   repeat                         is an expand along a new axis, merged with the one before
 //   slice                          dx = 0 outside the slice, dy inside
+//   concatenate                    each part's gradient is its slice of dy; stack concatenates along a new axis
 #include "engine/ops/shape/shape.h"
 
 #include "engine/array/axes.h"
@@ -189,7 +190,54 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
         record("slice", x.value().sliced(axis, begin, end, step), inputs(x), std::move(gradient), std::move(fast)));
 }
 
+template <class T>
+Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
+    check(!parts.empty(), "concatenate: at least one tensor is required");
+    for (const auto& part : parts) check_defined("concatenate", part);
+    const std::size_t k = normalize_axis("concatenate", axis, parts[0].rank());
+    Shape shape = parts[0].shape();
+    shape[k] = 0;
+    OpInputs<T> in;
+    std::vector<std::size_t> ends;
+    for (const auto& part : parts) {
+        Shape expected = shape;
+        if (part.rank() == shape.size()) expected[k] = part.shape()[k];
+        check(part.shape() == expected, "concatenate: shapes must agree but on axis {}, got {} and {}", k,
+              parts[0].shape(), part.shape());
+        shape[k] += part.shape()[k];
+        ends.push_back(shape[k]);
+        in.add(part);
+    }
+    Array<T> y(shape);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        Array<T> place = y.sliced(axis, i ? ends[i - 1] : 0, ends[i]);
+        copy_into(place, parts[i].value());
+    }
+    const auto cut = [ends, axis](const Tensor<T>& dy, Gradients<T>& grads) {
+        for (std::size_t i = 0; i < ends.size(); ++i) grads.add(i, slice(dy, axis, i ? ends[i - 1] : 0, ends[i]));
+    };
+    return saves_nothing(record("concatenate", std::move(y), std::move(in), cut));
+}
+
+template <class T>
+Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
+    check(!parts.empty(), "stack: at least one tensor is required");
+    for (const auto& part : parts) check_defined("stack", part);
+    const std::size_t k = normalize_axis("stack", axis, parts[0].rank() + 1);
+    std::vector<Tensor<T>> wide;
+    for (const auto& part : parts) {
+        check(part.shape() == parts[0].shape(), "stack: shapes must be equal, got {} and {}", parts[0].shape(),
+              part.shape());
+        wide.push_back(unsqueeze(part, static_cast<std::ptrdiff_t>(k)));
+    }
+    return concatenate(wide, static_cast<std::ptrdiff_t>(k));
+}
+
 INKLING_BOTH_TYPES(inkling::reshape<T>, flatten<T>, squeeze<T>, unsqueeze<T>, expand<T>, repeat<T>, inkling::permute<T>,
                    inkling::transpose<T>, slice<T>);
+template Tensor<float> concatenate(const std::vector<Tensor<float>>&, std::ptrdiff_t);
+template Tensor<double> concatenate(const std::vector<Tensor<double>>&, std::ptrdiff_t);
+template Tensor<float> stack(const std::vector<Tensor<float>>&, std::ptrdiff_t);
+template Tensor<double> stack(const std::vector<Tensor<double>>&, std::ptrdiff_t);
 
 }  // namespace inkling

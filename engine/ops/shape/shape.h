@@ -1,7 +1,9 @@
-// Views: reshape, permute, transpose and slice share their input's buffer; their gradients are views too.
+// Views: reshape, permute, transpose and slice share their input's buffer; their gradients are views too. Joins copy:
+// concatenate along an axis that the parts have, stack along a new one.
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <vector>
 
 #include "engine/array/axes.h"
@@ -47,5 +49,20 @@ template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b);
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1);
+
+// The parts one after the other along an axis; their other sizes are equal.
+template <class T>
+Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);
+template <class T>
+Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);  // along a new axis
+// Overloads for braces: concatenate({a, b}, 0).
+template <class T>
+Tensor<T> concatenate(std::initializer_list<Tensor<T>> parts, std::ptrdiff_t axis) {
+    return concatenate(std::vector<Tensor<T>>(parts), axis);
+}
+template <class T>
+Tensor<T> stack(std::initializer_list<Tensor<T>> parts, std::ptrdiff_t axis) {
+    return stack(std::vector<Tensor<T>>(parts), axis);
+}
 
 }  // namespace inkling
