@@ -87,7 +87,7 @@ std::vector<Setting> all_settings() {
          "biases in linear layers and norms, where the family leaves the choice (qwen2 does not)"},
         // Time
         {"max-time", Duration{&O::max_time}, time, kUsual | kMayChange,
-         "stop after this much time in training steps: seconds, or 90s, 5m, 1h30m; 0: no limit"},
+         "stop after this much time, evaluations included: seconds, or 90s, 5m, 1h30m; 0: no limit"},
         {"max-flops", &O::max_flops, time, kUsual | kMayChange,
          "train for this number of operations, such as 2e13, instead of --max-time: the same plan on any machine; 0: "
          "no limit"},
