@@ -120,7 +120,7 @@ def evaluate(model, ids, training):
 def train(model, ids, training, random, report=print):
     """Trains on nine tenths of the text; the loss on the rest shows how well the model generalizes."""
     learned, held_out = ids[: len(ids) * 9 // 10], ids[len(ids) * 9 // 10 :]
-    parameters = model.parameters().values()
+    parameters = list(model.parameters())
     groups = [
         {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": training.weight_decay},
         {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},

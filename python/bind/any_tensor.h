@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -71,6 +73,8 @@ decltype(auto) with_type(DType type, const Body& body) {
 
 struct AnyTensor {
     std::variant<Tensor<float>, Tensor<double>> tensor;
+    // For a layer's parameter: sets in the layer whether it requires a gradient, and returns the layer's tensor.
+    std::shared_ptr<const std::function<AnyTensor(bool)>> require_grad = nullptr;
 
     template <class T>
     AnyTensor(Tensor<T> t) : tensor(std::move(t)) {}  // NOLINT: implicit on purpose

@@ -86,7 +86,7 @@ void bind_functions(nb::module_& m) {
 
 void bind_attention(nb::module_& m) {
     bind_functions(m);
-    const auto random = "random"_a.none() = nb::none();
+    const auto random = "random"_a.none() = default_random();
 
     forward(layer<nn::SelfAttention, Generator&, Size, Size, Size, bool>(
                 m, "SelfAttention", "One head: softmax(q k^T / sqrt(d_k)) v.", "random"_a, "d_model"_a, "d_k"_a,
@@ -162,10 +162,10 @@ void bind_attention(nb::module_& m) {
             new (at) AnyLayer<nn::Attention>(std::move(made));
         },
         "score"_a, "dropout"_a = 0.0);
-    const auto attend = [](const auto& c) {
+    const auto attend = [&](const auto& c) {
         forward(c,
                 "queries (B, Lq, dq), keys (B, Lk, dk), values (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk)",
-                "queries"_a, "keys"_a, "values"_a, "valid_lens"_a = nb::none(), "random"_a.none() = nb::none());
+                "queries"_a, "keys"_a, "values"_a, "valid_lens"_a = nb::none(), random);
     };
     attend(single);
     attend(layer<nn::AdditiveAttention, Generator&, Size, Size, Size, double>(

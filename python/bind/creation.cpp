@@ -17,9 +17,17 @@ void bind_random(nb::module_& m) {
         .def_rw("seed", &Generator::seed)
         .def_rw("next_stream", &Generator::next_stream)
         .def("next", &Generator::next, "The next key.")
+        .def(
+            "manual_seed",
+            [](nb::handle_t<Generator> self, std::uint64_t seed) {
+                nb::cast<Generator&>(self) = Generator(seed);
+                return self;
+            },
+            "seed"_a, "Begins again with this seed. Returns the generator.")
         .def("__reduce__", [](const Generator& g) {
             return nb::make_tuple(nb::type<Generator>(), nb::make_tuple(g.seed, g.next_stream));
         });
+    m.attr("default_generator") = default_random();
 }
 
 void bind_creation(nb::class_<AnyTensor>& c) {

@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "nn/attention/scaled_dot_product.h"
@@ -24,6 +25,8 @@ using nb::literals::operator""_a;
 struct AnyModule {
     std::variant<std::shared_ptr<nn::Module<float>>, std::shared_ptr<nn::Module<double>>> own;
     nb::object made;  // for copies: a tuple of a callable and its arguments; none if it cannot be made again
+    // Parameters as they were when x.requires_grad = False froze them; True puts them back, as optimizers know them.
+    std::shared_ptr<std::map<std::string, AnyTensor>> frozen = std::make_shared<std::map<std::string, AnyTensor>>();
 
     virtual ~AnyModule() = default;
     DType dtype() const { return own.index() == 0 ? DType::float32 : DType::float64; }
@@ -38,6 +41,13 @@ decltype(auto) visit(const AnyModule& module, const F& f) {
 }
 template <template <class> class Layer>
 struct AnyLayer : AnyModule {};
+
+// What is random without a generator of its own; inkling.manual_seed() sets it.
+inline Generator& default_generator() {
+    static Generator generator;
+    return generator;
+}
+inline nb::object default_random() { return nb::cast(&default_generator(), nb::rv_policy::reference); }
 
 // The Python type of an argument X of the function over float; get<T>() converts it to the argument over T.
 template <class X>

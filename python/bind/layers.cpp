@@ -17,33 +17,101 @@
 namespace inkling::python {
 namespace {
 
+// Calls f with the layer's own tensor of this name; returns whether there is one.
+template <class T, class F>
+bool with_parameter(nn::Module<T>& layer, const std::string& name, const F& f) {
+    bool found = false;
+    layer.visit({.on_parameter = [&](const std::string& own, Tensor<T>& p, const nn::ParameterKind&) {
+        if (own == name) f(p), found = true;
+    }});
+    return found;
+}
+
+// A layer's parameter for Python, where p.requires_grad = False freezes it in the layer.
+template <class T>
+AnyTensor parameter_of(const AnyModule& module, const std::string& name, const Tensor<T>& p) {
+    AnyTensor given(p);
+    given.require_grad = std::make_shared<const std::function<AnyTensor(bool)>>(
+        [layer = std::get<std::shared_ptr<nn::Module<T>>>(module.own), frozen = module.frozen, name](bool on) {
+            Tensor<T> result;
+            with_parameter(*layer, name, [&](Tensor<T>& own) {
+                if (!on && own.requires_grad()) {
+                    frozen->insert_or_assign(name, AnyTensor(own));
+                    own = own.detach();
+                } else if (on && !own.requires_grad()) {
+                    const auto before = frozen->find(name);
+                    const bool same = before != frozen->end() &&
+                                      before->second.as<T>("requires_grad").value().data() == own.value().data();
+                    own = same ? before->second.as<T>("requires_grad") : Tensor<T>(own.value(), true);
+                }
+                result = own;
+            });
+            return AnyTensor(result);
+        });
+    return given;
+}
+
 void bind_module(nb::module_& m) {
     nb::class_<AnyModule> c(m, "Layer", nb::type_slots(layer_slots),
                             "The base of all layers. A layer holds parameters, under the names that files use.");
+    using Self = nb::handle_t<AnyModule>;
+    c.def(
+        "named_parameters",
+        [](const AnyModule& module) {
+            nb::list all;
+            visit(module, [&](auto& l) {
+                for (auto& [name, p] : l.parameters()) all.append(nb::make_tuple(name, parameter_of(module, name, p)));
+            });
+            return nb::typed<nb::iterator, std::pair<std::string, AnyTensor>>(nb::iter(all));
+        },
+        "Pairs of name and tensor.");
     c.def(
         "parameters",
         [](const AnyModule& module) {
-            nb::dict all;
+            nb::list all;
             visit(module, [&](auto& l) {
-                for (auto& [name, p] : l.parameters()) all[name.c_str()] = AnyTensor(p);
+                for (auto& [name, p] : l.parameters()) all.append(parameter_of(module, name, p));
             });
-            return nb::typed<nb::dict, std::string, AnyTensor>(all);
+            return nb::typed<nb::iterator, AnyTensor>(nb::iter(all));
         },
-        "{name: tensor}");
+        "The tensors that named_parameters() names.");
     c.def("__getattr__", [](const AnyModule& module, const std::string& name) {
-        return visit(module, [&](auto& l) {
+        return visit(module, [&](auto& l) -> std::optional<AnyTensor> {
             for (auto& [own, p] : l.parameters())
-                if (own == name) return AnyTensor(p);
-            throw_as(nb::attribute_error, "the layer has no parameter {}: parameters() lists them", name);
+                if (own == name) return parameter_of(module, name, p);
+            if (name == "bias") return std::nullopt;  // a layer without one, as in PyTorch
+            throw_as(nb::attribute_error, "the layer has no parameter {}: named_parameters() lists them", name);
         });
     });
+    c.def(
+        "__setattr__",
+        [](const AnyModule& module, const std::string& name, const AnyTensor& given) {
+            visit(module, [&]<class T>(nn::Module<T>& l) {
+                const bool found = with_parameter(l, name, [&](Tensor<T>& p) {
+                    const Tensor<T>& tensor = given.as<T>(name.c_str());
+                    check(tensor.shape() == p.shape(), "{}: shape {} is required, got {}", name, p.shape(),
+                          tensor.shape());
+                    p = tensor;
+                });
+                if (!found)
+                    throw_as(nb::attribute_error, "the layer has no parameter {}: named_parameters() lists them", name);
+            });
+        },
+        "name"_a, "tensor"_a, "Replaces a parameter; two layers that have the same tensor share it.");
     c.def_prop_ro("dtype", &AnyModule::dtype);
     c.def_prop_ro("training", method<AnyModule>([](auto& l) { return l.training(); }));
     c.def("parameter_count", method<AnyModule>([](auto& l) { return l.parameter_count(); }));
     c.def(
-        "train", [](const AnyModule& module, bool on) { visit(module, [&](auto& l) { l.train(on); }); }, "on"_a = true,
-        "Dropout is active only in training mode, the mode of a new layer.");
-    c.def("eval", method<AnyModule>([](auto& l) { l.eval(); }));
+        "train",
+        [](Self self, bool on) {
+            visit(nb::cast<const AnyModule&>(self), [&](auto& l) { l.train(on); });
+            return self;
+        },
+        "on"_a = true, "Dropout is active only in training mode, the mode of a new layer. Returns the layer.");
+    c.def("eval", [](Self self) {
+        visit(nb::cast<const AnyModule&>(self), [&](auto& l) { l.eval(); });
+        return self;
+    });
     c.def("zero_grad", method<AnyModule>([](auto& l) { l.zero_grad(); }), nb::call_guard<nb::gil_scoped_release>());
     c.def(
         "freeze",
@@ -71,9 +139,8 @@ void bind_module(nb::module_& m) {
         "('normal', 0.02))].");
     c.def("buffers", method<AnyModule>([](auto& l) { return l.buffers(); }),
           "Names that PyTorch's module also has in its state dict.");
-    // Methods shared with modules written in Python are in inkling/nn.py.
+    // Methods shared with modules written in Python are in inkling/nn/__init__.py.
     using Names = std::vector<std::string>;
-    using Self = nb::handle_t<AnyModule>;
     const auto shared = [](const char* name) { return nb::module_::import_("inkling.nn").attr("Stateful").attr(name); };
     c.def(
         "state_dict",
@@ -111,23 +178,23 @@ void bind_module(nb::module_& m) {
 void bind_layers(nb::module_& m) {
     using Size = std::size_t;
     bind_module(m);
-    const auto random = "random"_a.none() = nb::none();
+    const auto random = "random"_a.none() = default_random();
 
     forward(
         layer<nn::Linear, Generator&, Size, Size, bool>(m, "Linear", "y = x W^T + b, initialized like torch.nn.Linear.",
                                                         "random"_a, "in_features"_a, "out_features"_a, "bias"_a = true),
         "(..., in) -> (..., out)", "x"_a);
     forward(layer<nn::Embedding, Generator&, Size, Size>(m, "Embedding", "A table of vectors, one for each id.",
-                                                         "random"_a, "count"_a, "width"_a),
+                                                         "random"_a, "num_embeddings"_a, "embedding_dim"_a),
             "ids (...) -> (..., width)", "ids"_a);
-    forward(layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.", "width"_a,
-                                                     "bias"_a = true, "eps"_a = 1e-5),
+    forward(layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.",
+                                                     "normalized_shape"_a, "bias"_a = true, "eps"_a = 1e-5),
             "(..., width) -> (..., width)", "x"_a);
-    forward(layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "width"_a, "eps"_a = 1e-5),
+    forward(layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "normalized_shape"_a,
+                                             "eps"_a = 1e-5),
             "(..., width) -> (..., width)", "x"_a);
-    forward(
-        layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "probability"_a),
-        "", "x"_a, random);
+    forward(layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "p"_a = 0.5),
+            "", "x"_a, random);
     forward(layer<nn::MLP, Generator&, Size, Size, double, bool>(
                 m, "MLP", "width -> hidden -> width, with GPT-2's gelu between.", "random"_a, "width"_a, "hidden"_a,
                 "dropout"_a = 0.0, "bias"_a = true),

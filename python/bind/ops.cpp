@@ -225,9 +225,10 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     define(
         c, "split",
         []<class T>(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) { return split(x, parts, axis); },
-        "Splits an axis into `parts` pieces of equal size, as in NumPy; with dim=, as in PyTorch, into pieces of "
-        "`size`, the last of which may be smaller, or of these sizes.",
-        "parts"_a, "axis"_a = 0);
+        "Splits an axis into pieces of `size`, the last of which may be smaller, or of these sizes, as in PyTorch; "
+        "with "
+        "axis=, as in NumPy, into `parts` of equal size.",
+        "parts"_a, nb::kw_only(), "axis"_a);
     define(
         c, "split",
         []<class T>(const Tensor<T>& x, std::size_t size, std::ptrdiff_t axis) {
@@ -237,7 +238,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
                 sizes.push_back(std::min(size, left));
             return split(x, sizes, axis);
         },
-        "", "size"_a, nb::kw_only(), "dim"_a);
+        "", "size"_a, "dim"_a = 0);
     define(
         c, "split",
         []<class T>(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {

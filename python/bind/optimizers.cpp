@@ -1,4 +1,4 @@
-// The optimizers and schedules of train/; inkling/optim.py is what users import.
+// The optimizers and schedules of train/; inkling/optim/__init__.py is what users import.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/unique_ptr.h>
 

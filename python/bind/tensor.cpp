@@ -58,6 +58,10 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def_prop_rw(
         "requires_grad", &requires_grad,
         [](AnyTensor& x, bool on) {
+            if (x.require_grad) {
+                x.tensor = AnyTensor((*x.require_grad)(on)).tensor;
+                return;
+            }
             std::visit(
                 [on]<class T>(Tensor<T>& t) {
                     if (on == t.requires_grad()) return;

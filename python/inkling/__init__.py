@@ -18,21 +18,32 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 from . import _inkling
 from ._inkling import *  # noqa: F403: every op, Tensor, Model, ...
-from . import nn, optim
+from . import torch_creation, torch_names
+from .torch_names import *  # noqa: F403
+from .torch_arrays import Array, device
+from .torch_creation import *  # noqa: F403
+from . import autograd, distributions, nn, optim, utils
 from ._derivatives import grad
 from ._tensors import Function, from_dlpack, from_numpy
 from ._training import TrainResult, train
+from .saving import load, save
 
 Tensor = _inkling.Tensor
+globals().update({**torch_names.DTYPES, **torch_names.OPS})
 if "OMP_NUM_THREADS" not in os.environ:
     _inkling.set_threads()
 
 __version__ = _inkling.__version__
 __all__ = [name for name in dir(_inkling) if not name.startswith("_")] + [
+    "Array",
+    *torch_creation.__all__,
+    *torch_names.__all__,
     "Function",
     "TrainResult",
     "from_dlpack",
     "from_numpy",
     "grad",
+    "load",
+    "save",
     "train",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _inkling
 from ._inkling import Tensor
+from .torch_arrays import Array
 
 for _kind in {type(_inkling.tanh), type(_inkling.matmul)}:  # ops are pickled and copied by name, like Python functions
     copyreg.pickle(_kind, lambda function: function.__qualname__)
@@ -46,14 +47,17 @@ class Function:
     def backward(ctx: Context, dy: np.ndarray) -> Any:
         raise NotImplementedError("backward(ctx, dy) is required")
 
+    _value, _gradient = staticmethod(Tensor.numpy), staticmethod(np.asarray)
+
     @classmethod
     def apply(cls, *arguments: Any) -> Tensor:
         ctx = Context()
         is_tensor = [isinstance(x, Tensor) for x in arguments]
-        y = cls.forward(ctx, *(x.numpy() if tensor else x for x, tensor in zip(arguments, is_tensor)))
+        ctx.needs_input_grad = tuple(tensor and x.requires_grad for x, tensor in zip(arguments, is_tensor))
+        y = cls.forward(ctx, *(cls._value(x) if tensor else x for x, tensor in zip(arguments, is_tensor)))
 
         def backward(dy: np.ndarray) -> list[Any]:
-            given = cls.backward(ctx, dy)
+            given = cls.backward(ctx, cls._gradient(dy))
             grads = given if isinstance(given, (tuple, list)) else (given,)
             if len(grads) != len(is_tensor):
                 raise TypeError(
@@ -66,14 +70,16 @@ class Function:
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor that shares the array's memory. Ids and masks stay arrays: ops take NumPy arrays."""
+    """A tensor that shares the array's memory. Ids and masks stay arrays, which ops take."""
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iub":
+        return array.view(Array)
     if isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float64):
         x = Tensor(array)
         if x.numpy().__array_interface__["data"][0] == array.__array_interface__["data"][0]:
             return x
     raise TypeError(
-        "from_numpy: a writable array of float32 or float64 that can share its memory is required: Tensor() copies "
-        "others, and ops take ids and masks as NumPy arrays"
+        "from_numpy: a writable array of float32 or float64 that can share its memory is required, or ids and masks, "
+        "which stay arrays: Tensor() copies others"
     )
 
 

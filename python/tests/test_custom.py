@@ -96,7 +96,9 @@ def test_from_numpy_shares_or_refuses():
     assert x[1, 1].item() == 5
     frozen = np.ones(2)
     frozen.flags.writeable = False
-    for wrong in (np.arange(3), np.array([True]), np.ones(2, np.float16), frozen, np.ones(3)[::-1], [1.0]):
+    ids = np.arange(3)
+    assert np.shares_memory(inkling.from_numpy(ids), ids)
+    for wrong in (np.ones(2, np.float16), frozen, np.ones(3)[::-1], [1.0]):
         with pytest.raises(TypeError, match="ids and masks"):
             inkling.from_numpy(wrong)
 

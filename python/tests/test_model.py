@@ -52,7 +52,7 @@ def test_generating_follows_the_weights(run):
     model = Model.from_pretrained(run)
     before = "".join(model.generate("1", temperature=0, max_tokens=20))
     assert "".join(model.generate("1", temperature=0, max_tokens=20)) == before
-    for p in model.parameters().values():
+    for p in model.parameters():
         p.data *= -1
     assert "".join(model.generate("1", temperature=0, max_tokens=20)) != before
 
@@ -68,7 +68,7 @@ def test_logits_and_loss(model, text):
     assert model.loss(ids[None, :-1], ids[None, 1:]).item() == pytest.approx(expected, rel=1e-5)
     model.zero_grad()
     model.loss(ids).backward()
-    assert all(p.grad.any() for p in model.parameters().values())
+    assert all(p.grad.any() for p in model.parameters())
     weights = model.attention(ids)
     assert len(weights) == model.config["n_layer"] and np.allclose(weights[0].numpy().sum(-1), 1, atol=1e-5)
     with pytest.raises(inkling.Error, match="ids \\(B, T\\)"):

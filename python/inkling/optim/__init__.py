@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable
 
-from ._inkling import Error, Tensor, _optim
-from ._inkling._optim import Schedule
+from .._inkling import Error, Tensor, _optim
+from .._inkling._optim import Schedule
 
-__all__ = ["SGD", "Adam", "AdamW", "Muon", "Optimizer", "Schedule", "clip_grad_norm"]
+__all__ = ["SGD", "Adam", "AdamW", "Muon", "Optimizer", "Schedule", "clip_grad_norm", "lr_scheduler"]
 
 
 def _tensors(parameters: Any) -> list[Tensor]:
-    """The tensors of a module, a dict or a list that require a gradient; tied tensors once."""
+    """The tensors of a module, a dict or an iterable that require a gradient; tied tensors once."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
     if isinstance(parameters, dict):
@@ -74,10 +74,19 @@ class Optimizer:
                 own.set_state(old.state())
             own.step(group["params"], factor * group["lr"])
 
-    def zero_grad(self) -> None:
+    def zero_grad(self, set_to_none: bool = True) -> None:
         for group in self.param_groups:
             for p in group["params"]:
                 p.zero_grad()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_groups": [own.state() for own, _ in self._groups]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._groups = [self._made(group) for group in self.param_groups]
+        for (own, _), its_state in zip(self._groups, state["_groups"]):
+            own.set_state(its_state)
 
     def state_dict(self) -> dict[str, Any]:
         """The optimizer's state between steps: arrays, numbers and options."""
@@ -138,8 +147,15 @@ class Adam(Optimizer):
     """As torch.optim.Adam without weight decay; use AdamW for weight decay."""
 
     def __init__(
-        self, parameters: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+        self,
+        parameters: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
     ) -> None:
+        if weight_decay != 0:
+            raise Error(f"Adam: weight_decay 0 is required, got {weight_decay}: AdamW has weight decay")
         super().__init__(_adam, parameters, lr, betas=betas, eps=eps)
 
 
@@ -178,3 +194,6 @@ class Muon(Optimizer):
 def clip_grad_norm(parameters: Any | Iterable[Tensor], max_norm: float) -> float:
     """Scales all gradients so that their norm is at most max_norm; returns the norm before scaling."""
     return _optim.clip_grad_norm(_tensors(parameters), max_norm)
+
+
+from . import lr_scheduler  # noqa: E402, F401

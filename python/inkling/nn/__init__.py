@@ -6,10 +6,10 @@ import fnmatch
 import os
 from typing import Any, Callable, Iterable, Iterator
 
-from . import _inkling
-from ._inkling import Generator, Tensor
-from ._inkling._nn import *  # noqa: F403
-from ._inkling._nn import Layer
+from .. import _inkling
+from .._inkling import Generator, Tensor, _optim
+from .._inkling._nn import *  # noqa: F403
+from .._inkling._nn import Layer
 
 
 def _named(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -29,7 +29,7 @@ class Stateful:
 
     def state_dict(self) -> dict[str, Tensor]:
         """{name: tensor} of all parameters, frozen or not, and of a Module's other tensors. They share the memory."""
-        return self.parameters()
+        return dict(self.named_parameters())
 
     def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
         """Copies the values of tensors or arrays; returns (missing, unexpected) names, which are an error if strict."""
@@ -50,6 +50,50 @@ class Stateful:
             if name in values:
                 p.data = values[name]
         return missing, unexpected
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and layer or module."""
+        return iter(())
+
+    def children(self) -> Iterator[Any]:
+        return (child for _, child in self.named_children())
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """The module itself, and all below it."""
+        yield prefix, self
+        for name, child in self.named_children():
+            yield from child.named_modules(f"{prefix}.{name}".removeprefix("."))
+
+    def modules(self) -> Iterator[Any]:
+        return (module for _, module in self.named_modules())
+
+    def apply(self, f: Callable[[Any], None]) -> Any:
+        """Calls f with each module, the outer ones last."""
+        for child in self.children():
+            child.apply(f)
+        f(self)
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        for p in self.parameters():
+            p.requires_grad = requires_grad
+        return self
+
+    def to(self, *where: Any, **named: Any) -> Any:
+        """The module: it computes on the CPU, in the dtype that it was made with."""
+        for p in self.parameters():
+            if p.detach().to(*where, **named).dtype != p.dtype:
+                raise _inkling.DTypeError(f"to: the module is {p.dtype}: make its layers with dtype='float64'")
+        return self
+
+    def cpu(self) -> Any:
+        return self
+
+    def float(self) -> Any:
+        return self.to("float32")
+
+    def double(self) -> Any:
+        return self.to("float64")
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the state to a safetensors file, which a PyTorch module with the same names reads, too."""
@@ -96,44 +140,70 @@ class Module(Stateful):
     def _children(self) -> Iterator[tuple[str, Any]]:
         yield from _named("", vars(self))
 
-    def parameters(self) -> dict[str, Tensor]:
-        """{name: tensor}"""
-        return self._below(lambda child: child.parameters(), lambda tensor: tensor.requires_grad)
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """Pairs of name and tensor; a tensor with several names has the first. One that is frozen later stays."""
+        trained = vars(self).setdefault("_trained", set())
+
+        def take(name: str, tensor: Tensor) -> bool:
+            if tensor.requires_grad:
+                trained.add(name)
+            return name in trained
+
+        found = self._below(lambda child: dict(child.named_parameters()), take)
+        first = {_optim.identity(p) or name: (name, p) for name, p in reversed(found.items())}
+        return reversed(first.values())
+
+    def parameters(self) -> Iterator[Tensor]:
+        return (p for _, p in self.named_parameters())
 
     def state_dict(self) -> dict[str, Tensor]:
-        return self._below(lambda child: child.state_dict(), lambda tensor: True)
+        found = self._below(lambda child: child.state_dict(), lambda name, tensor: True)
+        return {name: tensor for name, tensor in found.items() if name not in vars(self).get("_unsaved", ())}
 
-    def _below(self, of: Callable[[Any], dict[str, Tensor]], take: Callable[[Tensor], bool]) -> dict[str, Tensor]:
+    def register_buffer(self, name: str, tensor: Tensor, persistent: bool = True) -> None:
+        """self.name = tensor, which is part of the state if persistent."""
+        setattr(self, name, tensor)
+        if not persistent:
+            vars(self).setdefault("_unsaved", set()).add(name)
+
+    def register_parameter(self, name: str, tensor: Tensor | None) -> None:
+        setattr(self, name, tensor)
+
+    def add_module(self, name: str, module: Any) -> None:
+        setattr(self, name, module)
+
+    def _below(self, of: Callable[[Any], dict[str, Tensor]], take: Callable[[str, Tensor], bool]) -> dict[str, Tensor]:
         found: dict[str, Tensor] = {}
         for name, child in self._children():
             if not isinstance(child, Tensor):
                 found.update({f"{name}.{below}": p for below, p in of(child).items()})
-            elif take(child):
+            elif take(name, child):
                 found[name] = child
         return found
 
-    def _modules(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Any]]:
         return ((name, child) for name, child in self._children() if not isinstance(child, Tensor))
 
     def buffers(self) -> list[str]:
         """Names that PyTorch's module also has in its state dict."""
-        return [f"{name}.{below}" for name, child in self._modules() for below in child.buffers()]
+        return [f"{name}.{below}" for name, child in self.named_children() for below in child.buffers()]
 
     def parameter_count(self) -> int:
-        return sum(p.size for p in self.parameters().values())
+        return sum(p.size for p in self.parameters())
 
-    def zero_grad(self) -> None:
-        for parameter in self.parameters().values():
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for parameter in self.parameters():
             parameter.zero_grad()
 
-    def train(self, on: bool = True) -> None:
+    def train(self, on: bool = True) -> Module:
         """Dropout is active only in training mode."""
         self.training = on
-        for _, child in self._modules():
+        for _, child in self.named_children():
             child.train(on)
+        return self
 
-    def eval(self) -> None:
-        self.train(False)
+    def eval(self) -> Module:
+        return self.train(False)
 
     def freeze(self, which: Callable[[str], bool] | None = None) -> None:
         """Freezes the parameters for which which(name) is true, or all: they get no gradients."""
@@ -146,7 +216,7 @@ class Module(Stateful):
     def initialize(self, random: Generator, rules: list[tuple[str, tuple[str, float]]]) -> None:
         """Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*',
         ('normal', 0.02))]."""
-        parameters = self.parameters()
+        parameters = dict(self.named_parameters())
         for pattern, (kind, _) in rules:
             if not fnmatch.filter(parameters, pattern):
                 raise _inkling.Error(f"initialize: '{pattern}' fits the name of no parameter")
@@ -162,6 +232,8 @@ class Module(Stateful):
                 p.data[...] = size * (2 * Tensor.rand(p.shape, random.next(), dtype="float64").numpy() - 1)
 
     def __repr__(self) -> str:
+        if not any(self._children()):
+            return f"{type(self).__name__}()"
         lines = [f"{type(self).__name__}(  # {self.parameter_count()} parameters"]
         for name, child in self._children():
             text = f"{child.shape}" if isinstance(child, Tensor) else repr(child).replace("\n", "\n  ")
@@ -200,3 +272,10 @@ class Sequential(ModuleList):
             drops = isinstance(step, (Dropout, MLP, Sequential))  # noqa: F405
             x = step(x, random) if drops and random is not None else step(x)
         return x
+
+
+for _name in "named_children children named_modules modules apply requires_grad_ to cpu float double".split():
+    setattr(Layer, _name, vars(Stateful)[_name])
+
+from . import functional, init, utils  # noqa: E402
+from .layers import *  # noqa: E402, F403
