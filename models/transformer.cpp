@@ -157,7 +157,8 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
                 std::count(names.begin(), names.end(), name) > 0,
                 "{}: nothing in the model has the name '{}'{}: layers.N.input, heads, attention_output, mlp_output or "
                 "output with N from 0 to {}, final, or a module such as {} is required",
-                config.family, shown_name(name), did_you_mean(name, names), layers.size() - 1, names.back());
+                config.family, shown_name(name), did_you_mean(name.substr(0, name.find(".weight")), names),
+                layers.size() - 1, names.back());
     }
     ops.ids = ids;
     ops.angles = rotary_->tables(start, ids.dim(1));
