@@ -5,6 +5,7 @@
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
 #include "cli/log.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
@@ -16,6 +17,7 @@
 #include "models/files/gguf/gguf_export.h"
 #include "models/files/gguf/modelfile.h"
 #include "models/files/weight_files.h"
+#include "train/run/run_folder.h"
 
 namespace inkling::cli {
 namespace {
@@ -25,7 +27,7 @@ namespace fs = std::filesystem;
 struct ExportArguments {
     ModelArgument model;
     OutputFile out;
-    std::string format = "gguf", type = "";
+    std::string format = "gguf", type = "", proof = "";
     bool modelfile = false;
 
     fs::path modelfile_path() const { return fs::path(out.path).parent_path() / "Modelfile"; }
@@ -40,15 +42,32 @@ const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
 // Writes the folder under another name beside `out`, and renames it, so that it appears whole.
-void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
+void write_folder(const char* flag, const fs::path& out, const std::function<void(const fs::path&)>& fill) {
     check<Usage>(!formats::is_there(out) || (fs::is_directory(out) && fs::is_empty(out)),
-                 "--out {} already exists: choose another name", out.string());
+                 "{} {} already exists: choose another name", flag, out.string());
     const fs::path whole = without_slash(out);
     const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
     fs::create_directories(whole.parent_path());
-    formats::write_folder(whole, made, [&](const fs::path& folder) {
-        models::save_model(folder, *loaded.model, *loaded.tokenizer, type);
+    formats::write_folder(whole, made, fill);
+}
+
+// Writes what others need to train a run again and compare: its settings, records, hashes and tokenizer, but neither
+// weights nor text.
+int export_proof(const ExportArguments& args) {
+    const fs::path run = args.model.model;
+    const auto checkpoints = train::find_checkpoints(run);
+    check<BadInput>(!checkpoints.empty() && formats::is_there(run / "chain.jsonl"),
+                    "--proof is of a run, and {} has no {}", run.string(),
+                    checkpoints.empty() ? "checkpoint" : "chain.jsonl: an older version trained it");
+    write_folder("--proof", args.proof, [&](const fs::path& folder) {
+        const auto copy = [&](const fs::path& file) {
+            if (formats::is_there(file)) formats::write_file_atomic(folder / file.filename(), formats::read_file(file));
+        };
+        for (const char* name : {"chain.jsonl", "config.toml", "metrics.jsonl", "run.json"}) copy(run / name);
+        for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) copy(checkpoints.front() / name);
     });
+    spdlog::info("wrote {}: check it with inkling verify {} --data TEXT", args.proof, args.proof);
+    return 0;
 }
 
 // Warns that qwen3 has no soft cap. The remedy is to train on without it.
@@ -94,6 +113,7 @@ std::string folder_name(const ExportArguments& args) {  // a name for other prog
 }
 
 int export_model(const ExportArguments& args) {
+    if (!args.proof.empty()) return export_proof(args);
     const fs::path out = args.out.path;
     set_threads(0);
     check<Usage>(!out.empty(), "--out must name a file or folder to write");
@@ -127,7 +147,9 @@ int export_model(const ExportArguments& args) {
             warn_of_softcap(args, cap);
         }
         if (args.format != "gguf")
-            write_folder(out, loaded, kFolderTypes.at(type));
+            write_folder("--out", out, [&](const fs::path& folder) {
+                models::save_model(folder, *loaded.model, *loaded.tokenizer, kFolderTypes.at(type));
+            });
         else if (const auto asked = kGgufTypes.at(type);
                  models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) != asked)
             type = fmt::format("f16 ({} needs rows of a multiple of 32 numbers)", type);
@@ -145,7 +167,12 @@ int export_model(const ExportArguments& args) {
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
     add_model_flags(app, args->model);
-    add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
+    auto* const out =
+        add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write");
+    auto* const proof = app.add_option("--proof", args->proof,
+                                       "instead of --out: folder to write, with what inkling verify needs to train the "
+                                       "run of --model again and compare: settings, losses and hashes, no weights");
+    offer(*proof->excludes(out), {kFolders});
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
                    "same, with a nanochat as qwen3, for programs without nanochat; gguf-lora: only an adapter, for "

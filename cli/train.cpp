@@ -123,7 +123,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
     const std::unique_ptr<web::LiveRun> live = writes ? bind(options) : nullptr;
     std::optional<train::RunFolder> folder;
     if (writes && !resume.candidates.empty() && fs::exists(options.out))
-        folder.emplace(options.out, options.keep_checkpoints);  // locked from here on
+        folder.emplace(options.out, options.keep_checkpoints, options.steps_to_save());  // locked from here on
     train::PreparedRun run;
     const bool broadcasts = several && options.broadcast_data && !options.data.empty();
     if (first || !broadcasts) run.corpus = caller.text ? caller.text->corpus : train::read_text(options);
@@ -145,7 +145,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
 
     if (!first) return follow(*run.loop);
 
-    if (!folder) folder.emplace(options.out, options.keep_checkpoints);
+    if (!folder) folder.emplace(options.out, options.keep_checkpoints, options.steps_to_save());
     check_place(options, resume);  // again, in case another run has started there
     const fs::path& checkpoint = run.checkpoint;
     const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());

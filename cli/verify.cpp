@@ -6,13 +6,17 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/signals.h"
+#include "cli/training/replays.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
 #include "data/dataset.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
+#include "train/run/chain.h"
 #include "train/run/checkpoint.h"
+#include "train/run/resume.h"
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
 #include "train/settings/settings.h"
@@ -26,6 +30,8 @@ using nlohmann::ordered_json;
 
 struct VerifyArguments {
     std::string run;
+    ReplayFlags replay;
+    std::vector<std::string> data;
     std::size_t threads = 0;
     bool text = true, json = false;
 };
@@ -44,10 +50,19 @@ class Verification {
         folders_ = train::find_checkpoints(run_);
         is_run_ = !folders_.empty();
         if (!is_run_ && formats::is_there(run_ / "training_state.safetensors")) folders_ = {run_};
-        check<BadInput>(!folders_.empty(),
+        is_proof_ =
+            folders_.empty() && formats::is_there(run_ / "chain.jsonl") && formats::is_there(run_ / "config.toml");
+        check<BadInput>(!folders_.empty() || is_proof_,
                         "{}: is no run and no checkpoint: it has no step-NNNNNN and no "
                         "training_state.safetensors",
                         args.run);
+        replay_ = args.replay;
+        if (is_proof_ && replay_.count.empty()) replay_.count = "all";
+        check<Usage>(!replay_.seed || !replay_.count.empty(), "--seed is for --replay: add --replay K");
+        if (replay_.count.empty()) return;
+        static_cast<void>(replay_.limit());
+        check<Usage>(is_run_ || is_proof_, "--replay is for a run, and {} is one checkpoint: name the run", args.run);
+        check<Usage>(args.text, "--replay trains on the text: leave out --no-text");
     }
 
     int run() {
@@ -59,14 +74,16 @@ class Verification {
             say(checkpoint);
             checked_.push_back(checkpoint);
         }
-        if (is_run_) {
+        if (is_run_)
             for (const train::CheckedLink& link : train::verify_links(run_, checked_)) say(link);
-            check_settings();
-        }
+        if (is_run_ || is_proof_) check_settings();
+        if (!replay_.count.empty()) check_chain();
         const train::CheckedCheckpoint* const whole = first_whole();
-        if (args_.text && whole) say(check_text(*whole));
+        if (args_.text && (whole || !chain_.empty())) say(check_text(whole));
+        if (!replay_.count.empty()) replay(whole);
+        if (signal_code() != 0) return 0;
         conclude(whole);
-        return problems_ > 0 ? kCheckFailed : 0;
+        return problems_ > 0 ? kCheckFailed : counts_.not_replayed > 0 ? kBadInput : 0;
     }
 
   private:
@@ -131,11 +148,45 @@ class Verification {
         }
     }
 
-    // Reads the text as a resumed run would.
-    CheckedText check_text(const train::CheckedCheckpoint& whole) const {
-        const train::TrainOptions options =
-            settings_ ? *settings_
-                      : train::parse_toml(train::stored_state(whole.folder).config, whole.folder.string()).options;
+    void say_problem(const char* event, const std::string& problem) {
+        ++problems_;
+        line({{"event", event}, {"problem", problem}}, problem);
+    }
+
+    // A folder without checkpoints that has a chain whose lines fit is replayed by it.
+    void check_chain() {
+        for (const std::string& problem : train::chain_problems(run_)) say_problem("chain", problem);
+        if (!is_proof_ || problems_ > 0) return;
+        chain_ = train::read_chain(run_);
+        check<BadInput>(!chain_.empty(), "{}: has no line", (run_ / "chain.jsonl").string());
+    }
+
+    // Trains stretches of the run again. Another text is told before.
+    void replay(const train::CheckedCheckpoint* whole) {
+        if (whole && settings_) {
+            const std::string what = whole->folder.string();
+            const train::Config then = train::parse_toml(train::stored_state(whole->folder).config, what);
+            for (const std::string& change : train::changed_settings(then, *settings_))
+                say_problem("settings", fmt::format("config.toml is not that of {}: {}",
+                                                    whole->folder.filename().string(), change));
+        }
+        if (text_changed_ || (!whole && chain_.empty())) return;
+        std::vector<fs::path> folders;
+        for (const train::CheckedCheckpoint& c : checked_)
+            if (c.problem.empty()) folders.push_back(c.folder);
+        const auto stretches = whole ? train::stretches_of(run_, folders)
+                                     : std::vector{train::Stretch{.run = run_, .last = chain_.back().step}};
+        counts_ = replay_stretches(stretches, replay_, text_,
+                                   [this](const ordered_json& keys, const std::string& text) { line(keys, text); });
+        problems_ += counts_.differ;
+    }
+
+    // Reads the text as a resumed run would. Without a checkpoint, the folder holds a chain.
+    CheckedText check_text(const train::CheckedCheckpoint* whole) {
+        const fs::path folder = whole ? whole->folder : run_;
+        train::TrainOptions options =
+            settings_ ? *settings_ : train::parse_toml(train::stored_state(folder).config, folder.string()).options;
+        if (!args_.data.empty()) options.data = args_.data;
         CheckedText text{
             options.data.empty() ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), "", ""};
         for (const std::string& path : options.data) {
@@ -145,13 +196,16 @@ class Verification {
             else if (!fs::exists(path, none) && path.find_first_of("*?[") == std::string::npos)
                 text.not_checked = fmt::format("there is no {} here: resume with --data", path);
         }
+        check<BadInput>(text.not_checked.empty() || replay_.count.empty(),
+                        "{}: --replay trains on the text, and it is not here: name it with --data", text.name);
         if (!text.not_checked.empty()) return text;
         try {
-            const data::Corpus corpus = train::read_text(options);
-            const auto tokenizer = models::open_tokenizer(whole.folder);
+            text_.corpus = train::read_text(options);
+            const auto tokenizer = models::open_tokenizer(folder);
             tokenizer->take_unknown(options.strict_vocabulary);
-            if (data::make_dataset(corpus, *tokenizer, {.loss_on = options.loss_on}).fingerprint !=
-                whole.data_fingerprint)
+            const data::DatasetOptions how{.loss_on = options.loss_on, .in_memory = &text_.datasets};
+            if (data::make_dataset(text_.corpus, *tokenizer, how).fingerprint !=
+                (whole ? whole->data_fingerprint : chain_.back().text))
                 text.problem = "is another text than was trained on: resume with --data and that text";
         } catch (const BadInput& e) {
             text.problem = fmt::format("is another text than was trained on: {}", e.what());
@@ -163,6 +217,10 @@ class Verification {
         const auto good = static_cast<std::size_t>(
             std::count_if(checked_.begin(), checked_.end(), [](const auto& c) { return c.problem.empty(); }));
         std::string text = fmt::format("{} of {} whole", good, counted(checked_.size(), "checkpoint"));
+        if (is_proof_)
+            text = fmt::format("{} of {} hold", counts_.lines, counted(chain_.size(), "line"));
+        else if (counts_.hold + counts_.differ > 0)
+            text += fmt::format("; {} of {} replayed stretches hold", counts_.hold, counts_.hold + counts_.differ);
         if (whole && !text_changed_)
             text += is_run_ ? fmt::format("; to go on from {}: inkling train --out {} --resume auto",
                                           whole->folder.filename().string(), run_.string())
@@ -170,7 +228,7 @@ class Verification {
         else if (whole)
             text +=
                 fmt::format("; to go on from {}, give the text that was trained on", whole->folder.filename().string());
-        else
+        else if (!is_proof_)
             text += "; nothing can be resumed";
         line({{"event", "end"},
               {"checkpoints", checked_.size()},
@@ -182,7 +240,11 @@ class Verification {
 
     const VerifyArguments& args_;
     fs::path run_;
-    bool is_run_ = false, text_changed_ = false;
+    bool is_run_ = false, is_proof_ = false, text_changed_ = false;
+    ReplayFlags replay_;
+    ReplayCounts counts_;
+    std::vector<train::ChainLine> chain_;  // of a folder without checkpoints
+    train::TextOfRuns text_;
     std::optional<train::TrainOptions> settings_;  // of the run's config.toml
     std::vector<fs::path> folders_;
     std::vector<train::CheckedCheckpoint> checked_;  // newest first
@@ -194,6 +256,12 @@ class Verification {
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
     offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
+    app.add_option("--replay", args->replay.count,
+                   "train this many stretches between the run's checkpoints again, or all, and compare losses, weights "
+                   "and the optimizer's state");
+    app.add_option("--seed", args->replay.seed, "seed of the choice of stretches; default: another each time");
+    repeatable(*offer(*app.add_option("--data", args->data, "the run's text, if it lies elsewhere now; repeatable"),
+                      {kFiles}));
     app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the training text")
         ->default_str(kOn);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");

@@ -11,7 +11,7 @@ namespace inkling::train {
 
 CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
                                  MetricsFile* metrics)
-    : folder_(folder), tokenizer_(tokenizer), metrics_(metrics) {
+    : folder_(folder), tokenizer_(tokenizer), metrics_(metrics), chain_(folder.path(), loop) {
     formats::write_file_atomic(folder.path() / "config.toml", loop.state().config, formats::Links::replaced);
 }
 
@@ -26,6 +26,7 @@ void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
         sha256_ = save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(),
                                   step.average, loop.state());
         if (metrics_) metrics_->saved(sha256_);
+        chain_.add(folder, loop, sha256_);
     });
 }
 

@@ -11,6 +11,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "train/callback.h"
+#include "train/run/chain.h"
 #include "train/run/metrics.h"
 #include "train/run/run_folder.h"
 #include "train/settings/options.h"
@@ -19,7 +20,8 @@ namespace inkling::train {
 
 class CheckpointSaver : public Callback {
   public:
-    // Writes the folder's config.toml. Reports each checkpoint to `metrics`, if any.
+    // Writes the folder's config.toml, and a line of its chain.jsonl for each checkpoint. Reports each checkpoint to
+    // `metrics`, if any.
     CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
                     MetricsFile* metrics = nullptr);
     void checkpoint_wanted(TrainingLoop& loop) override;
@@ -30,6 +32,7 @@ class CheckpointSaver : public Callback {
     RunFolder& folder_;
     const data::Tokenizer& tokenizer_;
     MetricsFile* metrics_;
+    ChainFile chain_;
     std::string sha256_;  // empty if not computed
 };
 

@@ -29,7 +29,8 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
     : options_(options),
       model_(model),
       dataset_(dataset),
-      text_(data::split_tokens(dataset.ids, options.val_fraction)) {
+      text_(data::split_tokens(dataset.ids, options.val_fraction)),
+      save_at_(options.steps_to_save()) {
     if (dataset.has_examples()) {
         split_examples();
         sampler_ = std::make_unique<data::ExampleSampler>(*train_rows_, options.rows_per_shard(), options.seed);
@@ -63,8 +64,10 @@ void TrainingLoop::split_examples() {
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
-    const std::string config = state_.config, base = state_.base_fingerprint, teachers = state_.teacher_fingerprint;
+    const std::string text = state_.data_fingerprint, config = state_.config, base = state_.base_fingerprint,
+                      teachers = state_.teacher_fingerprint;
     state_ = state;
+    state_.data_fingerprint = text;  // --force may have changed it
     state_.config = config;
     state_.base_fingerprint = base;
     state_.teacher_fingerprint = teachers;
@@ -183,7 +186,8 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         const bool best = is_best();
         last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
-        checkpoint_due_ = best || last || due(options_.save_every ? options_.save_every : options_.eval_every);
+        checkpoint_due_ = best || last || due(options_.save_every ? options_.save_every : options_.eval_every) ||
+                          std::ranges::count(save_at_, state_.step) > 0;
         tell(&Callback::step_done);
         if (metrics_.val_loss) tell(&Callback::evaluated);
         if (checkpoint_due_) save();

@@ -89,6 +89,7 @@ class TrainingLoop {
     TrainingState state_;
     Metrics metrics_;
     std::string anomaly_;
+    std::vector<std::size_t> save_at_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false, checkpoint_due_ = false;
     TimePlan time_plan_;

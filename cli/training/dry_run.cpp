@@ -135,8 +135,9 @@ int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t
             options.processes > 1 ? fmt::format("of each of {} processes ", options.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
-    row("disk", fmt::format("{} per checkpoint; up to {} are kept", quantity(needed.checkpoint_bytes, "B"),
-                            options.keep_checkpoints + 1));
+    const std::size_t kept = options.keep_checkpoints + options.steps_to_save().size() + 1;
+    row("disk", fmt::format("{} per checkpoint; {} are kept", quantity(needed.checkpoint_bytes, "B"),
+                            options.keep_checkpoints == 0 ? "all" : fmt::format("up to {}", kept)));
     row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
                             "checkpoints about {}",
                             duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),

@@ -22,8 +22,8 @@ void check_settings(const std::string& out, const Lines&... lines) {
 
 TEST_CASE("train: writes every file of a run", "[cli]") {
     const std::string& out = small_run();
-    CHECK(names_in(out) == std::vector<std::string>{"best", "config.toml", "latest", "metrics.jsonl", "run.json",
-                                                    "samples.jsonl", "step-000010", "step-000020"});
+    CHECK(names_in(out) == std::vector<std::string>{"best", "chain.jsonl", "config.toml", "latest", "metrics.jsonl",
+                                                    "run.json", "samples.jsonl", "step-000010", "step-000020"});
     CHECK(fs::read_symlink(out + "/latest") == "step-000020");
     CHECK(fs::read_symlink(out + "/best").string().starts_with("step-0000"));
     const std::vector<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
@@ -207,7 +207,7 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
               "parameters   3.71k");
 }
 
-TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]") {
+TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says, and those of --save-at", "[cli]") {
     const TrainFolder folder;
     const Arguments train = folder.train();
     const auto kept = [&] {
@@ -220,5 +220,9 @@ TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]"
     execute(train + "--resume auto --keep-checkpoints 1 --max-iters 25");
     CHECK(kept().size() <= 2);
     CHECK(kept().back() == "step-000025");
-    check_fails(call(train + "--keep-checkpoints 0"), 2, "--keep-checkpoints must be at least 1, got 0");
+    execute(train + words("--overwrite") + small("--save-every 6 --eval-every 0 --save-at 4,7 --keep-checkpoints 1"));
+    CHECK(kept() == std::vector<std::string>{"step-000004", "step-000007", "step-000020"});
+    execute(train + words("--overwrite") + small("--save-every 6 --eval-every 0 --keep-checkpoints all"));
+    CHECK(kept() == std::vector<std::string>{"step-000006", "step-000012", "step-000018", "step-000020"});
+    check_has(read_file(folder.out + "/config.toml"), "keep_checkpoints = 0\n");
 }

@@ -190,8 +190,25 @@ std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& 
 
 std::string weights_sha256(const fs::path& checkpoint) {
     const char* const name = models::is_adapter(checkpoint) ? "adapter_model.safetensors" : "model.safetensors";
-    const formats::MappedFile file(checkpoint / name);
+    return file_sha256(checkpoint / name);
+}
+
+std::string file_sha256(const fs::path& path) {
+    const formats::MappedFile file(path);
     return formats::hex(formats::sha256({reinterpret_cast<const char*>(file.data()), file.size()}));
+}
+
+std::string state_sha256(const fs::path& path) {
+    const auto file = formats::SafetensorsFile::open(path);
+    formats::Sha256 hash;
+    for (const char* const key : kTrained)
+        if (const auto found = file.metadata().find(key); found != file.metadata().end())
+            hash.add(fmt::format("{}={}\n", key, found->second));
+    for (const auto& [name, tensor] : file.tensors()) {
+        hash.add(name + "\n").add({reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
+        tensor.release(0, tensor.count);
+    }
+    return formats::hex(hash.digest());
 }
 
 TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,

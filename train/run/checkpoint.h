@@ -44,8 +44,15 @@ TrainingState load_state(const std::filesystem::path& folder, nn::FlatParameters
 // loss so far; then val_loss is that one. Throws BadInput.
 TrainingState stored_state(const std::filesystem::path& folder);
 
-// The SHA-256 of a checkpoint's model.safetensors, or of its adapter_model.safetensors, in hexadecimal, as `sha256sum`
-// prints it.
+// What training_state.safetensors says of the training alone, not of clocks, paths and evaluations: its tensors, and
+// these keys of its metadata.
+inline constexpr const char* kTrained[] = {
+    "step", "optimizer", "updates", "spikes", "data_fingerprint", "base_fingerprint", "teacher_fingerprint"};
+std::string state_sha256(const std::filesystem::path& file);  // of that, in hexadecimal
+
+std::string file_sha256(const std::filesystem::path& file);  // as `sha256sum` prints it
+
+// The SHA-256 of a checkpoint's model.safetensors, or of its adapter_model.safetensors, as `sha256sum` prints it.
 std::string weights_sha256(const std::filesystem::path& checkpoint);
 
 // A hash of a model's weights, but for adapters.

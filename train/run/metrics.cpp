@@ -15,12 +15,18 @@
 
 namespace inkling::train {
 
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+    std::istringstream text(formats::is_there(path) ? formats::read_file(path) : "");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+}
+
 LinesFile::LinesFile(const std::filesystem::path& path, std::size_t last_step) : path_(path) {
     std::error_code none;
     if (std::filesystem::symlink_status(path, none).type() != std::filesystem::file_type::not_found) {
-        std::istringstream old(formats::is_there(path) ? formats::read_file(path) : "");
         std::string kept;
-        for (std::string line; std::getline(old, line);) {
+        for (const std::string& line : lines_of(path)) {
             const auto json = formats::json_or_null(line);
             const auto step = json.find("step");
             if (step != json.end() && step->is_number_unsigned() && step->get<std::uint64_t>() <= last_step)

@@ -10,13 +10,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "train/callback.h"
 #include "train/step/step.h"
 
 namespace inkling::train {
 
-// A file of a run with one JSON object per line, each with its "step": metrics.jsonl, samples.jsonl.
+std::vector<std::string> lines_of(const std::filesystem::path& file);  // none without the file
+
+// A file of a run with one JSON object per line, each with its "step": metrics.jsonl, samples.jsonl, chain.jsonl.
 //   LinesFile file(folder / "samples.jsonl", loop.state().step);
 //   file.write({{"step", 500}, {"text", text}});
 

@@ -35,22 +35,27 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
     step.load_optimizer([&](auto& whole) { saved = load_state(checkpoint, step.parameters, whole, step.average); });
     // a newer version may have written settings that this one does not know
     const Config then = parse_toml(saved.config, "the checkpoint's settings", UnknownKeys::passed_over);
-    std::vector<std::string> changes = changed_settings(then, loop.options());
-    if (saved.data_fingerprint != loop.state().data_fingerprint)
-        changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",
-                                                    saved.data_fingerprint, loop.state().data_fingerprint));
-    if (saved.base_fingerprint != loop.state().base_fingerprint)
-        changes.insert(changes.begin(),
-                       "its adapters were trained for another model, or one kept in another "
-                       "--base-precision, than is loaded");
-    if (saved.teacher_fingerprint != loop.state().teacher_fingerprint)
-        changes.insert(changes.begin(), "its teachers had other weights than those of --teacher");
+    std::vector<std::string> changes = changed_inputs(saved, loop.state());
+    for (const std::string& change : changed_settings(then, loop.options())) changes.push_back(change);
     const std::string what =
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
     if (!what.empty() && !force) throw Mismatch(what, "undo that, or go on all the same with --force");
     loop.go_on_from(saved);
     extend(loop, then);
     return what;
+}
+
+std::vector<std::string> changed_inputs(const TrainingState& then, const TrainingState& now) {
+    std::vector<std::string> changes;
+    if (then.teacher_fingerprint != now.teacher_fingerprint)
+        changes.push_back("its teachers had other weights than those of --teacher");
+    if (then.base_fingerprint != now.base_fingerprint)
+        changes.push_back(
+            "its adapters were trained for another model, or one kept in another --base-precision, than is loaded");
+    if (then.data_fingerprint != now.data_fingerprint)
+        changes.push_back(fmt::format("it was trained on another text, {} tokens and hash, not {}",
+                                      then.data_fingerprint, now.data_fingerprint));
+    return changes;
 }
 
 std::vector<std::string> changed_settings(const Config& then, const TrainOptions& now) {

@@ -14,6 +14,7 @@
 namespace inkling::train {
 
 class TrainingLoop;
+struct TrainingState;
 
 // An intact checkpoint of another text, tokenizer or settings than the run that resumes from it.
 struct Mismatch : BadInput {
@@ -25,6 +26,9 @@ struct Mismatch : BadInput {
 // Resumes from a checkpoint whose weights the loop's model already has. Throws BadInput if it is damaged, Mismatch if
 // its text or settings differ. With `force`, returns the differences instead, "" for none.
 std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force = false);
+
+// Whether a checkpoint was trained with another text, base model or teachers.
+std::vector<std::string> changed_inputs(const TrainingState& then, const TrainingState& now);
 
 // The differences from the settings in a checkpoint's config: "--learning-rate was 0.001, is 0.01". Ignores settings
 // that the config does not have.

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kUnfinished = ".unfinished-";
-constexpr const char* kFiles[] = {"metrics.jsonl", "samples.jsonl", "config.toml", "run.json"};
+constexpr const char* kFiles[] = {"metrics.jsonl",  "samples.jsonl", "chain.jsonl",
+                                  "replayed.jsonl", "config.toml",   "run.json"};
 
 Error unwritable(const fs::path& path, int error) {
     return Error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
@@ -106,6 +107,8 @@ bool is_checkpoint(const std::string& name) {
 
 std::size_t step_of(const fs::path& checkpoint) { return std::stoull(checkpoint.filename().string().substr(5)); }
 
+std::string checkpoint_name(std::size_t step) { return fmt::format("step-{:06}", step); }
+
 std::string best_of(const std::vector<Evaluated>& newest_first) {
     std::string best;
     double lowest = std::numeric_limits<double>::max();
@@ -154,7 +157,8 @@ RunFolder::Lock::~Lock() {
     ::close(file);
 }
 
-RunFolder::RunFolder(fs::path path, std::size_t keep) : path_(std::move(path)), keep_(keep) {
+RunFolder::RunFolder(fs::path path, std::size_t keep, std::vector<std::size_t> always)
+    : path_(std::move(path)), keep_(keep), always_(std::move(always)) {
     std::error_code error;
     check(!fs::exists(path_, error) || fs::is_directory(path_, error), "{}: is a file: --out must name a directory",
           path_.string());
@@ -187,7 +191,7 @@ void RunFolder::clear() {
 }
 
 fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::path&)>& write) {
-    const std::string name = fmt::format("step-{:06}", step);
+    const std::string name = checkpoint_name(step);
     const fs::path target = path_ / name;
     try {
         formats::write_folder(target, path_ / (kUnfinished + name), write);
@@ -227,8 +231,10 @@ void RunFolder::settle(std::size_t newest, const std::string& kept) const {
     const std::string best = best_of(found);
     link(path_, "latest", found.front().name());
     link(path_, "best", best);
-    for (std::size_t i = keep_; i < found.size(); ++i) {
-        if (found[i].name() != best && found[i].name() != kept) try_remove_checkpoint(found[i].folder);
+    for (std::size_t i = keep_ == 0 ? found.size() : keep_; i < found.size(); ++i) {
+        const bool stays = found[i].name() == best || found[i].name() == kept ||
+                           std::ranges::count(always_, step_of(found[i].folder)) > 0;
+        if (!stays) try_remove_checkpoint(found[i].folder);
     }
 }
 

@@ -1,6 +1,6 @@
 // OUT, the folder of a run: OUT/step-000500/ (a model folder with training_state.safetensors), OUT/latest and OUT/best
-// (symbolic links), config.toml, metrics.jsonl, samples.jsonl, run.json. A lock admits one run at a time. A run folder
-// may come from somebody else: no file is written through a link in it.
+// (symbolic links), config.toml, metrics.jsonl, samples.jsonl, chain.jsonl, replayed.jsonl, run.json. A lock admits one
+// run at a time. A run folder may come from somebody else: no file is written through a link in it.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +18,7 @@ std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path&
 
 bool is_checkpoint(const std::string& name);                   // step-000500
 std::size_t step_of(const std::filesystem::path& checkpoint);  // from its name
+std::string checkpoint_name(std::size_t step);
 
 bool holds_run(const std::filesystem::path& folder);  // whether it has a checkpoint or metrics
 
@@ -43,8 +44,9 @@ struct NotSaved : Error {
 class RunFolder {
   public:
     // Makes the folder if it does not exist, locks it, and removes leftovers of an interrupted save. Throws Error if it
-    // cannot be written or another run holds it. Keeps the `keep` newest checkpoints.
-    explicit RunFolder(std::filesystem::path path, std::size_t keep = 2);
+    // cannot be written or another run holds it. Keeps the `keep` newest checkpoints (0: all) and those of the steps
+    // `always`.
+    explicit RunFolder(std::filesystem::path path, std::size_t keep = 2, std::vector<std::size_t> always = {});
 
     const std::filesystem::path& path() const { return path_; }
     void clear();  // removes the run in it, and nothing else
@@ -53,7 +55,7 @@ class RunFolder {
 
     // Writes a checkpoint whole or not at all: `write` fills a temporary folder, which is synced and renamed to
     // step-NNNNNN. Then points `latest` to it and `best` to the one with the lowest validation loss, and removes all
-    // but the best and the `keep` newest. Throws Error, naming the newest intact checkpoint.
+    // but the best and those that are to be kept. Throws Error, naming the newest intact checkpoint.
     std::filesystem::path save(std::size_t step, const std::function<void(const std::filesystem::path&)>& write);
 
     // Repairs the links and removes old checkpoints when a run resumes from one: an interrupted save leaves links to
@@ -76,6 +78,7 @@ class RunFolder {
 
     std::filesystem::path path_;
     std::size_t keep_;
+    std::vector<std::size_t> always_;
     std::unique_ptr<Lock> lock_;
     std::vector<std::string> damaged_;  // names of checkpoints
 };

@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <sstream>
 
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "engine/base/check.h"
+#include "engine/base/names.h"
+#include "formats/ascii.h"
 #include "models/families/family.h"
 #include "train/settings/settings.h"
 
@@ -30,6 +33,17 @@ models::Architecture TrainOptions::model_config(std::size_t tokens) const {
 
 models::AdapterOptions TrainOptions::adapter_options() const {
     return {.rank = lora_rank, .alpha = lora_alpha, .dropout = lora_dropout, .rank_stabilized = rs_lora};
+}
+
+std::vector<std::size_t> TrainOptions::steps_to_save() const {
+    std::vector<std::size_t> steps;
+    std::istringstream all(save_at);
+    for (std::string text; std::getline(all, text, ',');) {
+        const auto step = formats::parse_number<std::size_t>(text);
+        check(step && *step > 0, "--save-at must be steps such as 1,2,4,8, got '{}'", shown_name(save_at));
+        steps.push_back(*step);
+    }
+    return steps;
 }
 
 void TrainOptions::validate() const {
@@ -60,7 +74,7 @@ void TrainOptions::validate() const {
     at_least_one("--batch-size", batch_size);
     at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
     at_least_one("--log-every", log_every);
-    at_least_one("--keep-checkpoints", keep_checkpoints);
+    steps_to_save();
     check(shards >= 1 && shards <= kMaxShards && (shards & (shards - 1)) == 0,
           "--shards must be a power of two from 1 to {}, got {}", kMaxShards, shards);
     check(batch_size % shards == 0, "--batch-size must be a multiple of --shards, got {} and {}", batch_size, shards);

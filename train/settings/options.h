@@ -90,7 +90,8 @@ struct TrainOptions {
     std::size_t threads = 0;
     bool eval_on_start = false;
     std::size_t eval_every = 250, eval_iters = 0, patience = 0, save_every = 0, sample_every = 500, log_every = 10;
-    std::size_t keep_checkpoints = 2;
+    std::string save_at = "";          // "1,2,4"
+    std::size_t keep_checkpoints = 2;  // 0: all
     std::vector<std::string> sample_prompt = {};
 
     // Of one start of the program
@@ -106,6 +107,7 @@ struct TrainOptions {
     models::AdapterOptions adapter_options() const;               // rank 0 for none
     data::CorpusOptions corpus_options() const { return {exclude, text_field, text_column, lossy, skip_bad_lines}; }
     std::size_t rows_per_shard() const { return batch_size / shards; }
+    std::vector<std::size_t> steps_to_save() const;  // those of save_at; throws Error
     std::size_t tokens_per_step() const { return batch_size * block_size * gradient_accumulation_steps; }
     // Throws Error, naming the flag, for invalid values. With --init-from the heads need not divide the width, because
     // the shape is that model's.

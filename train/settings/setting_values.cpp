@@ -42,7 +42,8 @@ ordered_json from_text(const Setting& s, const std::string& flag, const std::str
     if (std::holds_alternative<Field<bool>>(s.field))
         return text == "true" || text == "false" ? ordered_json(text == "true") : ordered_json();
     if (std::holds_alternative<Field<std::uint64_t>>(s.field))
-        return number(formats::parse_number<std::uint64_t>(text));
+        return std::ranges::count(s.words, text) > 0 ? ordered_json(0u)
+                                                     : number(formats::parse_number<std::uint64_t>(text));
     if (std::holds_alternative<Field<double>>(s.field))
         return number(formats::parse_number<double>(std::string_view(text).substr(text.starts_with('+'))));
     return text;

@@ -64,7 +64,7 @@ struct Setting {
     Group group;
     unsigned traits;
     std::string help;
-    std::vector<std::string> words = {};  // known values; others are allowed
+    std::vector<std::string> words = {};  // known values; others are allowed. A word for a number means 0
 
     bool is(Trait trait) const { return (traits & trait) != 0; }
     std::string key() const;                              // n_layer

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "data/stories/stories.h"
@@ -13,6 +14,8 @@
 #include "generate/utf8_stream.h"
 #include "models/files/folder.h"
 #include "models/parameters.h"
+#include "train/run/chain.h"
+#include "train/run/metrics.h"
 #include "train/run/run_folder.h"
 #include "train/settings/settings.h"
 #include "web/report/attention_map.h"
@@ -133,6 +136,20 @@ Json card_of(const fs::path& run, Json& notes) {
     return card;
 }
 
+// The stretches that `verify --replay` trained again, as [from, to], while the run has the weights in which they ended.
+Json replayed_of(const fs::path& run) {
+    Json stretches = Json::array();
+    std::set<std::string> weights;
+    for (const train::ChainLine& line : train::read_chain(run))
+        for (const auto& [name, hash] : line.files) weights.insert(hash);
+    for (const std::string& text : train::lines_of(run / "replayed.jsonl")) {
+        const auto line = formats::json_or_null(text);
+        if (line.is_object() && weights.contains(line.at("sha256")))
+            stretches.push_back({line.at("from"), line.at("step")});
+    }
+    return stretches;
+}
+
 double tokens_per_step(const Json& settings) {
     double product = 1;
     for (const char* key : {"batch_size", "block_size", "gradient_accumulation_steps"})
@@ -155,6 +172,7 @@ Json run_facts(const fs::path& run, bool tokenizer) {
     data["model"] = saved ? or_note(notes, [&] { return model_of(run); }) : Json();
     data["tokenizer"] = saved && tokenizer ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
     data["card"] = or_note(notes, [&] { return card_of(run, notes); });
+    data["replayed"] = or_note(notes, [&] { return replayed_of(run); });
     if (data["settings"].is_object() && data["settings"]["data"].empty()) data["floor"] = data::stories_nats_per_char;
     data["notes"] = notes;
     return data;

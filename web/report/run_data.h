@@ -4,7 +4,8 @@
 //   const auto more = run_data("runs/mine", run["cursor"]);   // what was added since
 // Keys: name, folder, metrics (columns by key of metrics.jsonl, null where a step has none), samples, cursor, fresh
 // (true: all of the run); and, if there is a new checkpoint: settings, tokens_per_step, model, tokenizer, card
-// (run.json), floor (nats per byte of the built-in stories), notes (files that could not be read).
+// (run.json), replayed (stretches of `verify --replay`, [from, to]), floor (nats per byte of the built-in stories),
+// notes (files that could not be read).
 #pragma once
 
 #include <filesystem>

@@ -3,7 +3,7 @@
 //   const view = new View((x) => `step ${x}`);
 //   const chart = new Chart(place, view, { title: "Loss", height: 320, digits: 4 });
 //   chart.set([{ name: "training", colour: "--c0", x: [1, 2], y: [3, 2.5], style: "line" }], true);
-// Styles: line, faint, dots (with a line), dashed. `quiet` series are not listed under the pointer.
+// Styles: line, faint, replayed (broad), dots (with a line), dashed. `quiet` series are not listed under the pointer.
 class View {
   constructor(x_text) {
     Object.assign(this, { x_text, charts: [], range: null, at: null, changed: () => {} });

@@ -73,6 +73,8 @@ class Curves {
       const training = scaled(metrics.loss), smooth = smoothed(training, Number(this.smooth.value));
       const name = (what) => alone ? what : run.name;
       if (Number(this.smooth.value) > 0) loss.push({ name: "raw", colour, x, y: training, style: "faint", quiet: !alone });
+      const again = (step) => run.replayed?.some(([from, to]) => from < step && step <= to);
+      if (run.replayed?.length) loss.push({ name: name("trained again, the same"), colour, x, y: smooth.map((y, i) => again(metrics.step[i]) ? y : null), style: "replayed", quiet: true });
       const training_name = Number(this.smooth.value) > 0 ? "training, smoothed" : "training";
       loss.push({ name: alone ? training_name : `${run.name}, training`, colour, x, y: smooth, style: "line", quiet: shown.length > 4 });
       const evaluated = metrics.val_loss.map((_, i) => i).filter((i) => metrics.val_loss[i] !== null);

@@ -1,0 +1,321 @@
+// inkling verify --replay and export --proof: training again gives the same, and every change of a run is found, with
+// its step.
+#include <functional>
+#include <regex>
+
+#include "models/files/folder.h"
+#include "tests/cli/program.h"
+#include "tests/support/checks.h"
+#include "train/run/checkpoint.h"
+#include "train/settings/settings.h"
+
+using namespace inkling::testing;
+namespace train = inkling::train;
+
+namespace {
+
+const Arguments kTen = words(
+    "--recipe nanogpt-cpu --n-layer 1 --n-head 2 --n-embd 8 --block-size 8 --batch-size 2 --max-iters 10 "
+    "--warmup-iters 2 --eval-every 5 --eval-iters 2 --save-at 3 --log-every 1 --threads 1 --keep-checkpoints all");
+
+// A run of 10 steps with the checkpoints 3, 5 and 10, which a test may change.
+struct ReplayedRun : TrainFolder {
+    explicit ReplayedRun(const Arguments& flags = {}, const std::string& data = "") {
+        static const TrainFolder folder;
+        static const Result trained = execute(folder.train(kTen));
+        if (!data.empty()) text = data;
+        if (flags.empty())
+            copy_run(folder.out, out);
+        else
+            execute(train(flags));
+    }
+    std::string step(int n) const { return out + "/step-" + (n < 10 ? "00000" : "0000") + std::to_string(n); }
+    template <class... Pieces>
+    Result replay(const Pieces&... more) const {
+        return call("verify --threads 1 --replay all --data", text, out, more...);
+    }
+    void forget_chain() const { fs::remove(out + "/chain.jsonl"); }
+    // Replaces text in a file of the run.
+    void edit(const std::string& name, const std::string& from, const std::string& to) const {
+        const std::string before = read_file(out + "/" + name);
+        const std::string after =
+            std::regex_replace(before, std::regex(from), to, std::regex_constants::format_first_only);
+        REQUIRE(after != before);
+        write("out/" + name, after);
+    }
+};
+
+// A checkpoint that is loaded, and saved again with checksums that fit: what a forger does.
+struct Forged {
+    std::string folder;
+    train::TrainOptions options = train::parse_toml(train::stored_state(folder).config, "config").options;
+    inkling::models::LoadedModel loaded = inkling::models::load_model(folder);
+    inkling::nn::FlatParameters<float> parameters{*loaded.model};
+    std::unique_ptr<train::Optimizer<float>> optimizer = train::make_optimizer(options, parameters);
+    train::WeightAverage average{parameters, options.ema};
+    train::TrainingState state = train::load_state(folder, parameters, *optimizer, average);
+
+    void save() {
+        train::save_checkpoint(folder, *loaded.model, *loaded.tokenizer, parameters, *optimizer, average, state);
+    }
+};
+
+void one_ulp(float& number) { number = std::nextafter(number, 2 * number); }
+
+using Forge = std::function<void(Forged&)>;
+void forge(const ReplayedRun& run, int step, const Forge& change) {
+    Forged forged{run.step(step)};
+    change(forged);
+    forged.save();
+}
+Forge setting(const std::string& from, const std::string& to) {
+    return [=](Forged& f) {
+        const std::string before = f.state.config;
+        f.state.config = std::regex_replace(before, std::regex(from), to);
+        REQUIRE(f.state.config != before);
+    };
+}
+
+}  // namespace
+
+TEST_CASE("replay: a run holds, with other threads and in a part of it", "[cli]") {
+    const ReplayedRun run;
+    const std::string before = read_file(run.step(10) + "/training_state.safetensors");
+    for (const char* threads : {"1", "2"}) {
+        const Result r = succeeded(program("verify --replay all", run.out, "--data", run.text, "--threads", threads));
+        check_has(r.out, "steps 0 to 3: hold: 3 recorded steps, and the weights, sha256 ", "steps 3 to 5: hold: 2 ",
+                  "steps 5 to 10: hold: 5 ", "3 of 3 checkpoints whole; 3 of 3 replayed stretches hold; to go on");
+    }
+    CHECK(read_file(run.step(10) + "/training_state.safetensors") == before);
+    const auto marks = lines_in(run.out + "/replayed.jsonl");
+    REQUIRE(marks.size() == 6);
+    check_holds(marks[1], "step", 5, "from", 3, "sha256", train::weights_sha256(run.step(5)));
+    const auto two = [&](const char* seed) {
+        return succeeded(call("verify --replay 2 --seed", seed, run.out, "--data", run.text, "--json --threads 1")).out;
+    };
+    CHECK(two("1") == two("1"));
+    const auto lines = json_lines(Result{0, false, 0, two("2"), ""});
+    CHECK(std::ranges::count(lines, "stretch", [](const auto& line) { return line["event"]; }) == 2);
+    // without a chain, as of an older version, and where the run itself is elsewhere
+    run.forget_chain();
+    fs::rename(run.out, run.path("moved"));
+    succeeded(call("verify --replay all --threads 1", run.path("moved"), "--data", run.text));
+}
+
+TEST_CASE("replay: every kind of run holds", "[cli]") {
+    const ReplayedRun base;
+    std::string chats;
+    for (int i = 0; i < 40; ++i) chats += chat_line("what is " + std::to_string(i), "a number");
+    const std::string data = base.write("chats.jsonl", chats);
+    for (const auto& [kind, text] : std::vector<std::pair<Arguments, std::string>>{
+             {words("--dropout 0.2 --ema 0.9 --gradient-accumulation-steps 2 --sampler shuffle"), ""},
+             {words("--optimizer muon --shards 2 --arch nanochat --schedule wsd --skip-spikes 1"), ""},
+             {words("--tokenizer bpe --vocab-size 280 --checkpoint-activations"), ""},
+             {words("--precision bf16 --optimizer sgd"), ""},
+             {words("--init-from", base.out, "--lora-rank 2 --lora-dropout 0.1"), ""},
+             {words("--init-from", base.out, "--eval-on-start"), ""},
+             {words("--teacher", base.out), ""},
+             {words("--tokenizer bpe --vocab-size 300 --block-size 64"), data}}) {
+        INFO(kind[0] << " " << kind[1]);
+        const ReplayedRun run(kTen + kind, text);
+        check_has(succeeded(run.replay()).out, " replayed stretches hold");
+    }
+}
+
+TEST_CASE("replay: a stretch goes across --resume, a longer plan, and settings that --force changed", "[cli]") {
+    const ReplayedRun run(kTen + words("--save-at '' --keep-checkpoints 1 --max-iters 4"));
+    execute(run.resume("--max-iters 10 --eval-every 10 --data", run.text));
+    check_has(succeeded(run.replay()).out, "steps 0 to 10: hold: 10 ");
+    CHECK(lines_in(run.out + "/chain.jsonl").size() == 2);
+    execute(run.resume("--max-iters 14 --keep-checkpoints all --learning-rate 0.5 --force --data", run.text));
+    check_has(succeeded(run.replay()).out, "steps 0 to 10: hold", "steps 10 to 14: hold");
+}
+
+TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
+    const struct {
+        const char* what;
+        std::function<void(const ReplayedRun&)> change;
+        const char* said;
+    } kChanges[] = {
+        {"a weight, by one ulp",
+         [](auto& r) { forge(r, 5, [](Forged& f) { one_ulp(f.parameters.values().data()[7]); }); },
+         "steps 3 to 5: differ: step 5: model.safetensors: number "},
+        {"the same, of the beginning",
+         [](auto& r) { forge(r, 3, [](Forged& f) { one_ulp(f.parameters.values().data()[7]); }); },
+         "steps 3 to 5: differ: step "},
+        {"a moment, by one ulp",
+         [](auto& r) {
+             forge(r, 10, [](Forged& f) { one_ulp(*f.optimizer->state_of(f.parameters.entries()[0])[0].values); });
+         },
+         "steps 5 to 10: differ: step 10: training_state.safetensors: number 0 of "},
+        {"the number of updates", [](auto& r) { forge(r, 5, [](Forged& f) { ++f.optimizer->updates; }); },
+         "steps 3 to 5: differ: step 5: training_state.safetensors: its updates differs"},
+        {"the losses before", [](auto& r) { forge(r, 5, [](Forged& f) { f.state.spikes.add(1, 1); }); },
+         "steps 3 to 5: differ: step 5: training_state.safetensors: its spikes differs"},
+        {"the text's hash", [](auto& r) { forge(r, 5, [](Forged& f) { f.state.data_fingerprint += "0"; }); },
+         "steps 3 to 5: differ: step 5: it was trained on another text"},
+        {"a base model's hash", [](auto& r) { forge(r, 5, [](Forged& f) { f.state.teacher_fingerprint = "1"; }); },
+         "steps 3 to 5: differ: step 5: its teachers had other weights"},
+        {"a training of one step less",
+         [](auto& r) {
+             const ReplayedRun nine(kTen + words("--max-iters 9"));
+             fs::remove_all(r.step(10));
+             copy_run(nine.step(9), r.step(10));
+             forge(r, 10, [](Forged& f) { f.state.step = 10; });
+         },
+         "steps 5 to 10: differ: step "},
+        {"another run's checkpoint",
+         [](auto& r) {
+             const ReplayedRun other(kTen + words("--seed 2"));
+             fs::remove_all(r.step(10));
+             copy_run(other.step(10), r.step(10));
+         },
+         "steps 5 to 10: differ: step 6: "},
+        {"an earlier checkpoint in a later one's place",
+         [](auto& r) {
+             fs::remove_all(r.step(10));
+             copy_run(r.step(5), r.step(10));
+         },
+         "step-000010: damaged: "},
+        {"a checkpoint, naively", [](auto& r) { r.edit("step-000005/config.json", "\"n_head\": 2", "\"n_head\": 1"); },
+         "step-000005: damaged: "},
+        {"the shape of the model", [](auto& r) { forge(r, 5, [](Forged& f) { f.loaded.model->config.n_head = 1; }); },
+         "steps 3 to 5: differ: step 5: config.json is not the one"},
+        {"a file beside", [](auto& r) { r.edit("step-000005/generation_config.json", "\\{", "{ "); },
+         "steps 3 to 5: differ: step 5: generation_config.json is not the one"},
+        {"a file that is gone", [](auto& r) { fs::remove(r.step(5) + "/tokenizer_config.json"); },
+         "steps 3 to 5: differ: step 5: tokenizer_config.json is missing"},
+        {"a loss", [](auto& r) { r.edit("metrics.jsonl", "(\"step\":4,\"loss\":\\d.\\d)", "$010"); },
+         "steps 3 to 5: differ: step 4: loss is "},
+        {"a validation loss", [](auto& r) { r.edit("metrics.jsonl", "(\"step\":5,.*\"val_loss\":\\d.\\d)", "$010"); },
+         "steps 3 to 5: differ: step 5: val_loss is "},
+        {"a learning rate", [](auto& r) { r.edit("metrics.jsonl", "(\"step\":9,.*\"lr\":[\\d.]+)", "$011"); },
+         "steps 5 to 10: differ: step 9: lr is "},
+        {"a gradient norm", [](auto& r) { r.edit("metrics.jsonl", "(\"step\":2,.*\"grad_norm\":\\d.\\d)", "$010"); },
+         "steps 0 to 3: differ: step 2: grad_norm is "},
+        {"a link", [](auto& r) { fs::remove(r.out + "/latest"), fs::create_symlink("step-000005", r.out + "/latest"); },
+         "latest: shows step-000005, and should show step-000010"},
+        {"the settings",
+         [](auto& r) { r.edit("config.toml", "learning_rate = 0.001", "learning_rate = 0.0010000000000000002"); },
+         "config.toml is not that of step-000010: --learning-rate was 0.001, is 0.0010000000000000002"},
+        {"a hash in the chain", [](auto& r) { r.edit("chain.jsonl", "safetensors\":\"[0-9a-f]", "safetensors\":\"x"); },
+         "step 5: the line before it is not the one that it was written after"},
+        {"the last hash in the chain",
+         [](auto& r) { r.edit("chain.jsonl", "(\"step\":10,.*\"model.safetensors\":\").", "$01x"); },
+         "step 10: model.safetensors is not the one that was saved"},
+        {"a line of the chain", [](auto& r) { r.edit("chain.jsonl", "\\{\"step\":5,.*\n", ""); },
+         "step 5: it has a checkpoint and no line"},
+        {"a line that is none", [](auto& r) { r.edit("chain.jsonl", "\\{\"step\":5", "{\"stop\":5"); },
+         "chain.jsonl: line 2: is no line of a chain"},
+        {"the text's hash in the chain", [](auto& r) { r.edit("chain.jsonl", "(\"step\":10,\"text\":\")", "$011"); },
+         "steps 5 to 10: differ: step 10: the text is not the one in chain.jsonl"},
+    };
+    for (const auto& [what, change, said] : kChanges) {
+        INFO(what);
+        const ReplayedRun run;
+        change(run);
+        check_has(ended_with(5, run.replay()).out, said);
+    }
+}
+
+TEST_CASE("replay: settings that were changed in a checkpoint, with checksums that fit, are found", "[cli]") {
+    for (const auto& [from, to] : std::vector<std::pair<const char*, const char*>>{
+             {"learning_rate = 0.001", "learning_rate = 0.0010000000000000002"},
+             {"min_lr = 0.0001", "min_lr = 0.00010000000000000002"},
+             {"seed = 1337", "seed = 1338"},
+             {"sampler = '?\"?random'?\"?", "sampler = 'shuffle'"},
+             {"beta1 = 0.9", "beta1 = 0.8"},
+             {"beta2 = 0.99", "beta2 = 0.98"},
+             {"weight_decay = 0.1", "weight_decay = 0.2"},
+             {"grad_clip = 1", "grad_clip = 0.5"},
+             {"batch_size = 2", "batch_size = 4"},
+             {"gradient_accumulation_steps = 1", "gradient_accumulation_steps = 2"},
+             {"dropout = 0\n", "dropout = 0.1\n"},
+             {"val_fraction = 0.1", "val_fraction = 0.2"},
+             {"schedule = '?\"?cosine'?\"?", "schedule = 'linear'"},
+             {"warmup_iters = 2", "warmup_iters = 3"},
+             {"optimizer = '?\"?adamw'?\"?", "optimizer = 'sgd'"},
+             {"shards = 1", "shards = 2"}}) {
+        INFO(to);
+        const ReplayedRun run;
+        run.forget_chain();
+        forge(run, 10, setting(from, to));
+        const Result r = run.replay();
+        INFO(r.out << r.err);
+        CHECK(r.code != 0);
+        CHECK(r.out.find("3 of 3 replayed stretches hold") == std::string::npos);
+    }
+}
+
+TEST_CASE("replay: another text, or none", "[cli]") {
+    const ReplayedRun run;
+    const std::string other = run.write("other.txt", small_text().replace(500, 1, "b"));
+    check_has(ended_with(5, call("verify --replay all", run.out, "--data", other)).out, "is another text than");
+    // a text with the hash of the other, which somebody has put into the checkpoints
+    const ReplayedRun trained(kTen, other);
+    for (int step : {3, 5, 10})
+        forge(run, step,
+              [&](Forged& f) { f.state.data_fingerprint = Forged{trained.step(step)}.state.data_fingerprint; });
+    check_has(ended_with(5, call("verify --replay all", run.out, "--data", other)).out, "steps 0 to 3: differ: step ");
+    CHECK(call("verify --replay all", run.out, "--data", run.path("none")).code == 3);
+}
+
+TEST_CASE("replay: a beginning that is gone is told, and the other stretches are replayed", "[cli]") {
+    const ReplayedRun base, run(kTen + words("--init-from", base.out));
+    fs::remove_all(base.out);
+    check_has(ended_with(3, run.replay()).out, "steps 0 to 3: not replayed: " + base.out, "steps 5 to 10: hold",
+              "2 of 2 replayed stretches hold");
+}
+
+TEST_CASE("proof: holds for who has the text, and each change is found", "[cli]") {
+    const ReplayedRun run;
+    const std::string proof = run.path("proof");
+    check_has(succeeded(call("export --model", run.out, "--proof", proof)).err, "inkling verify ");
+    CHECK(names_in(proof) == std::vector<std::string>{"chain.jsonl", "config.toml", "metrics.jsonl", "run.json",
+                                                      "tokenizer.json", "tokenizer_config.json"});
+    fs::remove_all(run.out);
+    const Arguments verify = words("verify --threads 1", proof, "--data", run.text);
+    check_has(succeeded(call(verify)).out, "step 3: holds\nstep 5: holds\nstep 10: holds\n", "steps 0 to 10: hold",
+              "3 of 3 lines hold");
+    for (const auto& [name, from, to, said] : std::vector<std::array<const char*, 4>>{
+             {"chain.jsonl", "(\"step\":3,.*\"model.safetensors\":\").", "$01x", "step 5: the line before it"},
+             {"chain.jsonl", "(\"step\":10,.*\"tokenizer.json\":\").", "$01x",
+              "step 5: holds\nsteps 0 to 10: differ: step 10: tokenizer.json is not the one in chain.jsonl"},
+             {"metrics.jsonl", "(\"step\":4,\"loss\":\\d.\\d)", "$010",
+              "step 3: holds\nsteps 0 to 10: differ: step 4: loss"},
+             {"config.toml", "beta1 = 0.9", "beta1 = 0.8", "steps 0 to 10: differ: step "},
+             {"chain.jsonl", "\\{\"step\":3,.*\n", "", "step 5: the line before it"}}) {
+        INFO(name << " " << from);
+        const std::string good = read_file(proof + "/" + name), bad = std::regex_replace(good, std::regex(from), to);
+        REQUIRE(bad != good);
+        run.write(std::string("proof/") + name, bad);
+        check_has(ended_with(5, call(verify)).out, said);
+        run.write(std::string("proof/") + name, good);
+    }
+    succeeded(call(verify));
+    run.write("text.txt", small_text() + "more");
+    check_has(ended_with(5, call(verify)).out, "is another text than", "0 of 3 lines hold");
+    fs::remove(run.text);
+    check_fails(call("verify", proof), 3, "--data");
+}
+
+TEST_CASE("replay: wrong usage", "[cli]") {
+    const ReplayedRun run;
+    check_fails(call("verify --replay 0", run.out), 2, "--replay must be a number of stretches, or all, got '0'");
+    check_fails(call("verify --replay some", run.out), 2, "got 'some'");
+    check_fails(call("verify --seed 1", run.out), 2, "--seed is for --replay");
+    check_fails(call("verify --replay all --no-text", run.out), 2, "leave out --no-text");
+    check_fails(call("verify --replay all", run.step(5)), 2, "is one checkpoint: name the run");
+    check_fails(call("export --model", run.out), 2, "--out");
+    check_fails(call("export --model", run.out, "--proof", run.path("p"), "--out", run.path("o")), 2, "--proof");
+    check_fails(call("export --model", run.out, "--proof", run.out), 2, "already exists");
+    check_fails(call("export --model", run.step(5), "--proof", run.path("p")), 3, "--proof is of a run");
+    const ReplayedRun own(kTen);
+    fs::remove(own.text);
+    const Result gone = call("verify --replay all", own.out);
+    CHECK(gone.code == 3);
+    check_has(gone.err, "--replay trains on the text, and it is not here: name it with --data");
+    const Arguments train = run.train(kTen, "--overwrite");
+    for (const char* steps : {"1,x", "0", "1;2", "-1"})
+        check_fails(call(train + "--save-at" + steps), 2, "--save-at must be steps");
+}

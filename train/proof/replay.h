@@ -1,0 +1,40 @@
+// Trains a part of a run again, from one kept checkpoint to the next, and compares with what the run has recorded: the
+// losses in metrics.jsonl, the lines of chain.jsonl, and the checkpoint at its end. The run's folder stays as it is.
+//   TextOfRuns text{read_text(options)};
+//   for (const Stretch& stretch : stretches_of(run, checkpoints))
+//       const Replayed replayed = replay(stretch, text, events, watch, stop);
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "train/callback.h"
+#include "train/setup/setup.h"
+
+namespace inkling::train {
+
+struct Stretch {
+    std::filesystem::path run = {};
+    std::filesystem::path from = {};  // a checkpoint; empty: a new model
+    std::filesystem::path to = {};    // a checkpoint; empty: the last line of the chain
+    std::size_t first = 0, last = 0;  // their steps
+};
+
+// Those between the checkpoints, and the first, from step 0.
+std::vector<Stretch> stretches_of(const std::filesystem::path& run, std::vector<std::filesystem::path> checkpoints);
+
+struct Replayed {
+    std::string problem = "";             // the first that differs, with its step; "" if the stretch holds
+    std::size_t losses = 0;               // recorded ones that are the same
+    std::vector<std::size_t> lines = {};  // steps of lines of the chain that hold
+    std::string sha256 = "";              // of the weights at its end
+};
+
+// Trains with the settings of the checkpoint at the end. `watch` sees the steps; `stop` ends it early. Throws BadInput
+// if it cannot be trained here: a file is missing, or bf16 rounds in another order on this CPU.
+Replayed replay(const Stretch& stretch, TextOfRuns& text, SetupEvents& events, Callback& watch,
+                const std::function<bool()>& stop);
+
+}  // namespace inkling::train

@@ -1,0 +1,108 @@
+#include "train/run/chain.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/check.h"
+#include "engine/base/cpu.h"
+#include "formats/files/directory.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/sha256.h"
+#include "train/loop.h"
+#include "train/run/run_folder.h"
+
+namespace inkling::train {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path file_of(const fs::path& run) { return run / "chain.jsonl"; }
+
+std::string sha256_of(const std::string& text) { return formats::hex(formats::sha256(text)); }
+
+std::string hash_of(const fs::path& file) {
+    if (file.filename() == "training_state.safetensors") return state_sha256(file);
+    if (file.filename() != "adapter_config.json") return file_sha256(file);
+    auto config = formats::ordered_json_or_null(formats::read_file(file));
+    if (config.is_object()) config.erase("base_model_name_or_path");
+    return sha256_of(formats::json_text(config));
+}
+
+}  // namespace
+
+FileHashes hashes_of(const fs::path& checkpoint, const std::string& weights) {
+    FileHashes hashes;
+    for (const std::string& name : formats::names_in(checkpoint)) {
+        const bool known = !weights.empty() && name.ends_with("model.safetensors");
+        hashes[name] = known ? weights : hash_of(checkpoint / name);
+    }
+    return hashes;
+}
+
+std::vector<ChainLine> read_chain(const fs::path& run) {
+    std::vector<ChainLine> lines;
+    for (const std::string& text : lines_of(file_of(run))) {
+        const nlohmann::json json = formats::json_or_null(text);
+        try {
+            ChainLine& line = lines.emplace_back();
+            line.step = json.at("step"), line.text = json.at("text"), line.cpu = json.value("cpu", "");
+            line.files = json.at("files").get<FileHashes>();
+            line.before = json.at("before"), line.sha256 = sha256_of(text);
+        } catch (const nlohmann::json::exception&) {
+            throw BadInput(fmt::format("{}: line {}: is no line of a chain", file_of(run).string(), lines.size()));
+        }
+    }
+    return lines;
+}
+
+std::vector<std::string> chain_problems(const fs::path& run) {
+    std::vector<std::string> problems;
+    std::vector<ChainLine> lines;
+    try {
+        lines = read_chain(run);
+    } catch (const BadInput& e) {
+        return {e.what()};
+    }
+    const auto add = [&](std::size_t step, const std::string& what) {
+        problems.push_back(fmt::format("{}: step {}: {}", file_of(run).string(), step, what));
+    };
+    std::vector<std::string> names;
+    for (const ChainLine& line : lines) {
+        const std::size_t i = names.size();
+        const std::string before = i == 0 ? "" : lines[i - 1].sha256;
+        if (line.before != before) add(line.step, "the line before it is not the one that it was written after");
+        const fs::path folder = run / names.emplace_back(checkpoint_name(line.step));
+        if (!formats::is_there(folder)) continue;  // no longer kept
+        try {
+            for (const auto& [name, hash] : line.files)
+                if (hash_of(folder / name) != hash) add(line.step, name + " is not the one that was saved");
+        } catch (const BadInput& e) {
+            add(line.step, e.what());
+        }
+    }
+    for (const fs::path& folder : find_checkpoints(run))
+        if (!lines.empty() && std::ranges::count(names, folder.filename().string()) == 0)
+            add(step_of(folder), "it has a checkpoint and no line");
+    return problems;
+}
+
+ChainFile::ChainFile(const fs::path& run, const TrainingLoop& loop) : file_(file_of(run), loop.state().step) {
+    const std::vector<std::string> lines = lines_of(file_of(run));
+    if (!lines.empty()) before_ = sha256_of(lines.back());
+    const fs::path checkpoint = run / checkpoint_name(loop.state().step);
+    const bool has_line = !lines.empty() && formats::json_or_null(lines.back()).value("step", 0u) == loop.state().step;
+    if (!has_line && formats::is_there(checkpoint)) add(checkpoint, loop);
+}
+
+void ChainFile::add(const fs::path& checkpoint, const TrainingLoop& loop, const std::string& weights) {
+    nlohmann::ordered_json line = {{"step", loop.state().step}, {"text", loop.state().data_fingerprint}};
+    if (loop.options().precision == Precision::bf16) line["cpu"] = name_of(used_kind());
+    line["files"] = hashes_of(checkpoint, weights);
+    line["before"] = before_;
+    file_.write(line);
+    before_ = sha256_of(formats::json_text(line));
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,51 @@
+// OUT/chain.jsonl: a line for each checkpoint that a run saved, with the hashes of its files and the hash of the line
+// before, so that no line can be changed, added or removed later without changing all lines after it. The same training
+// writes the same lines, on every machine. Keys: step, text (the fingerprint of the training data), files (hash_of each
+// file of the checkpoint), before; in bf16 also cpu.
+//   ChainFile chain(folder.path(), loop);
+//   chain.add(checkpoint, loop, weights_sha256);
+//   for (const ChainLine& line : read_chain(folder.path())) ...
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "train/run/metrics.h"
+
+namespace inkling::train {
+
+using FileHashes = std::map<std::string, std::string>;  // by name, in hexadecimal
+
+// The SHA-256 of a checkpoint's files. That of the training state is of what depends on the training alone, not of
+// clocks and paths; that of adapter_config.json leaves out the base model's path. `weights`: weights_sha256(), if
+// known.
+FileHashes hashes_of(const std::filesystem::path& checkpoint, const std::string& weights = "");
+
+struct ChainLine {
+    std::size_t step = 0;
+    std::string text, cpu;  // cpu: the kind of CPU that trained in bf16; "" for fp32
+    FileHashes files;
+    std::string before;  // sha256 of the line before; "" for the first
+    std::string sha256;  // of this line
+};
+
+// Throws BadInput, naming the line, for what is no line of a chain. Without the file there are no lines.
+std::vector<ChainLine> read_chain(const std::filesystem::path& run);
+
+// What does not hold: a line that was changed, or a checkpoint in the folder that is not the one of its line.
+std::vector<std::string> chain_problems(const std::filesystem::path& run);
+
+class ChainFile {
+  public:
+    // Drops lines after the loop's step. Adds the line of that step's checkpoint if it is missing.
+    ChainFile(const std::filesystem::path& run, const TrainingLoop& loop);
+    void add(const std::filesystem::path& checkpoint, const TrainingLoop& loop, const std::string& weights = "");
+
+  private:
+    LinesFile file_;
+    std::string before_;
+};
+
+}  // namespace inkling::train
