@@ -103,6 +103,8 @@ TEST_CASE("mpirun: 2 and 4 processes write the model or the adapter that one wri
             CHECK(read_file(folder.out + weights) == read_file(folder.alone + weights));
             CHECK(r.out.empty());
         }
+        CHECK(read_file(folder.out + "/chain.jsonl") == read_file(folder.alone + "/chain.jsonl"));
+        check_has(execute("verify --replay all", folder.out).out, " replayed stretches hold");
     }
 }
 
