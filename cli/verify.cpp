@@ -256,9 +256,11 @@ class Verification {
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
     offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
-    app.add_option("--replay", args->replay.count,
-                   "train this many stretches between the run's checkpoints again, or all, and compare losses, weights "
-                   "and the optimizer's state");
+    offer(*app.add_option(
+              "--replay", args->replay.count,
+              "train this many stretches between the run's checkpoints again, or all, and compare losses, weights "
+              "and the optimizer's state"),
+          {"all"});
     app.add_option("--seed", args->replay.seed, "seed of the choice of stretches; default: another each time");
     repeatable(*offer(*app.add_option("--data", args->data, "the run's text, if it lies elsewhere now; repeatable"),
                       {kFiles}));
