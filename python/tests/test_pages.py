@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 
-@pytest.mark.parametrize("page", ["docs/learning.md", "docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/learning.md", "docs/python.md"])
 def test_page(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)

@@ -1,15 +1,24 @@
 #include <inkling/engine/ops.h>
+#include <inkling/nn/linear.h>
+#include <inkling/nn/sequential.h>
+#include <inkling/train/optimizers/adamw.h>
+
 #include <iostream>
 
 int main() {
     using namespace inkling;
-    auto w = Tensor<double>::full({3, 2}, 0.5, true);  // a parameter, (3, 2)
-    const auto x = Tensor<double>::from({{1, -2}});    // one point, (1, 2), of class 2
-    for (int step = 0; step < 3; ++step) {
-        const Tensor<double> loss = cross_entropy(linear(x, w), IdArray({1}, 2));
+    Generator random{1337};
+    nn::Sequential<float> net(nn::Linear<float>(random, 2, 16), relu<float>, nn::Linear<float>(random, 16, 2));
+    const auto points = Tensor<float>::from({{0, 0}, {0, 1}, {1, 0}, {1, 1}});  // xor: (4, 2)
+    const IdArray classes = xt::xarray<int>{0, 1, 1, 0};
+
+    nn::FlatParameters<float> flat(net);
+    train::AdamW<float> adamw(flat, {.weight_decay = 0});
+    for (int step = 0; step <= 200; ++step) {
+        const Tensor<float> loss = cross_entropy(net.forward(points), classes);
+        flat.zero_gradients();
         loss.backward();
-        w.value_in_place() -= 0.1 * w.grad();
-        w.zero_grad();
-        std::cout << loss.item() << "\n";  // 1.09861, 0.794377, 0.590096
+        adamw.step(0.02);
+        if (step % 100 == 0) std::cout << loss.item() << "\n";  // 0.697484, 0.00559439, 0.00157699
     }
 }
