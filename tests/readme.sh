@@ -12,7 +12,7 @@
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 program=$(realpath "$1")
-pages=("$root/README.md" "$root"/docs/{install,limits,first-hour,using,chat,finetuning,distributed,same-bits,pages,files,cpp,recipes,adding}.md)
+pages=("$root/README.md" "$root"/docs/{install,limits,first-hour,using,compare,chat,finetuning,distributed,same-bits,pages,files,cpp,recipes,adding}.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 folder=$(mktemp -d)
