@@ -14,15 +14,15 @@ echo "It is a truth universally acknowledged, that a single man in possession of
 
 say() { printf '\n%s\n' "$*"; }
 
-# Prints a command with its stdout and stderr: of more than 40 lines, the first and the last.
+# Prints a command with its stdout and stderr: of more than 40 lines, the first and the end of the training.
 run() {
-    printf '\n```\n$ %s\n' "$*"
-    (eval "$*") </dev/null >shown 2>&1
+    printf '\n```\n$ %s\n' "$1"
+    (eval "$1") </dev/null >shown 2>&1
     sed '/^sha256 of the weights/d' shown | fold -s -w 130 | sed 's/ *$//' >lines
     if [ "$(wc -l <lines)" -gt 40 ]; then
-        head -n 10 lines
+        head -n 5 lines
         echo ...
-        tail -n 24 lines
+        sed -n '/^all steps are done/,$p' lines | sed "${2:+/^--- a sample/,/^------/d}"
     else
         cat lines
     fi
@@ -46,7 +46,7 @@ bible gen1:1-rev22:21 >bible.txt
 `build/inkling train bible.txt --out runs/bible` trains for a minute of your clock. Here the budget is a number of operations instead, so that
 your losses and texts equal these. It takes one to two minutes on 2 free cores; the times below are of a Zen 3 that other programs shared.
 PAGE
-run build/inkling train bible.txt --max-flops 1e13 --out runs/bible
+run 'build/inkling train bible.txt --max-flops 1e13 --out runs/bible'
 cat <<'PAGE'
 
 Inkling chose tokenizer, model, batch and number of steps; [recipes.md](recipes.md) says how. The last tenth of the book, from the end of Acts on, is
@@ -54,9 +54,9 @@ kept for validation. The model has read the rest 1.3 times.
 
 ## Let it write
 PAGE
-run build/inkling generate --model runs/bible --prompt '"And God said"' -n 120 --seed 1
+run 'build/inkling generate --model runs/bible --prompt "And God said" -n 120 --seed 1'
 say "A lower temperature takes likelier words:"
-run build/inkling generate --model runs/bible --prompt '"And God said"' -n 120 --temperature 0.4 --seed 1
+run 'build/inkling generate --model runs/bible --prompt "And God said" -n 120 --temperature 0.4 --seed 1'
 cat <<'PAGE'
 
 - **What it can do:** numbered verses, names, the book's words and turns of phrase, mostly correct spelling, a few words in a row that fit.
@@ -69,16 +69,16 @@ cat <<'PAGE'
 Bits per byte compare models with different tokenizers. On the last tenth of the book the model has 1.64. The first sentence of *Pride and Prejudice*, in
 `other.txt`, is another English:
 PAGE
-run build/inkling eval --model runs/bible --data other.txt
+run 'build/inkling eval --model runs/bible --data other.txt'
 say "## Train more
 
 The run goes on where it stopped, and the learning rate rises again for the new steps:"
-run build/inkling train bible.txt --max-flops 1.3e13 --out runs/bible --resume auto
+run 'build/inkling train bible.txt --max-flops 1.3e13 --out runs/bible --resume auto' without-its-sample
 say "## Look inside
 
 Rows are the words being read, columns what they look at:"
-run build/inkling attention --model runs/bible --prompt '"In the beginning God created"'
+run 'build/inkling attention --model runs/bible --prompt "In the beginning God created"'
 say "All heads as a page to click through, the model for other programs, and what its folder holds:"
-run build/inkling attention --model runs/bible --prompt '"In the beginning God created"' --out heads.html
-run build/inkling export --model runs/bible --out bible.gguf
-run build/inkling info --model runs/bible
+run 'build/inkling attention --model runs/bible --prompt "In the beginning God created" --out heads.html'
+run 'build/inkling export --model runs/bible --out bible.gguf'
+run 'build/inkling info --model runs/bible'
