@@ -1,6 +1,7 @@
 // Completions over HTTP, against generate/ and against transformers' numbers.
 #include <cmath>
 #include <future>
+#include <latch>
 
 #include "engine/process/threads.h"
 #include "tests/catch.h"
@@ -278,7 +279,11 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a
         return text;
     };
     const std::size_t prompt = 4 * generate::kPromptPiece - 1;
-    web::TextStream running(1, true, [] { return false; });
+    std::latch both(1);  // the running text waits after its first token until the prompt is there
+    web::TextStream running(1, true, [&] {
+        if (!running.jobs()[0].texts.empty()) both.wait();
+        return false;
+    });
     std::vector<std::size_t> written;  // by the running text, while the prompt is read
     web::TextStream reading(1, true, [&] {
         const std::size_t now = running.jobs()[0].texts[0].sequence.generated().size();
@@ -295,6 +300,7 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a
     scheduler.add(not_owned(running));
     REQUIRE(running.wait()->tokens == 1);
     scheduler.add(not_owned(reading));
+    both.count_down();
     while (reading.wait()) {
     }
     const std::size_t before = written.front();
