@@ -137,9 +137,9 @@ void bind_module(nb::module_& m) {
         "random"_a, "rules"_a,
         "Overwrites each parameter by the first rule that matches its name: [('*bias', ('constant', 0)), ('*', "
         "('normal', 0.02))].");
-    c.def("buffers", method<AnyModule>([](auto& l) { return l.buffers(); }),
+    c.def("_ignored", method<AnyModule>([](auto& l) { return l.buffers(); }),
           "Names that PyTorch's module also has in its state dict.");
-    // Methods shared with modules written in Python are in inkling/nn/__init__.py.
+    // Methods shared with modules written in Python are in inkling/nn/stateful.py.
     using Names = std::vector<std::string>;
     const auto shared = [](const char* name) { return nb::module_::import_("inkling.nn").attr("Stateful").attr(name); };
     c.def(

@@ -27,6 +27,10 @@ void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
         nb::is_operator());
 }
 
+bool is_leaf(const AnyTensor& x) {
+    return visit(x, [](auto& t) { return !t.node() || t.node()->is_leaf(); });
+}
+
 // Throws for a tensor that would silently lose its graph.
 void refuse_graph(const AnyTensor& x, const char* what) {
     if (requires_grad(x))
@@ -72,10 +76,10 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
                 x.tensor);
         },
         "Whether backward() computes a gradient for it or for a tensor that it depends on. It can be set for a leaf.");
+    c.def_prop_ro("is_leaf", &is_leaf, "Whether no op made it, or it requires no gradient.");
     c.def("__reduce__", [](const nb::object& self) {  // copy.deepcopy, pickle
-        const auto& x = nb::cast<const AnyTensor&>(self);
-        const bool leaf = visit(x, [](auto& t) { return !t.node() || t.node()->is_leaf(); });
-        if (!leaf) throw nb::type_error("only a leaf can be copied: the graph of others would be lost; use detach()");
+        if (!is_leaf(nb::cast<const AnyTensor&>(self)))
+            throw nb::type_error("only a leaf can be copied: the graph of others would be lost; use detach()");
         const nb::object values = self.attr("numpy")().attr("copy")();
         return nb::make_tuple(nb::type<AnyTensor>(), nb::make_tuple(values, self.attr("requires_grad")));
     });

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _tensors
 from ._derivatives import grad
 from ._inkling import Tensor
-from .torch_names import set_grad_enabled
+from .torch_methods import set_grad_enabled
 
 __all__ = ["Function", "grad", "set_grad_enabled"]
 

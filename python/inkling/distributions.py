@@ -17,8 +17,13 @@ class Categorical:
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None) -> None:
         if (probs is None) == (logits is None):
             raise Error("Categorical: probs or logits are required, and not both")
-        self.logits = (probs / probs.sum(dim=-1, keepdim=True)).log() if logits is None else logits.log_softmax(-1)
-        self.probs = self.logits.exp()
+        if logits is None:
+            self.probs = probs / probs.sum(dim=-1, keepdim=True)
+            eps = float(np.finfo(probs.dtype).eps)
+            self.logits = self.probs.clamp(eps, 1 - eps).log()  # finite, as PyTorch's
+        else:
+            self.logits = logits.log_softmax(-1)
+            self.probs = self.logits.exp()
 
     def sample(self, sample_shape: tuple = ()) -> torch_arrays.Array:
         n = math.prod(sample_shape)
@@ -30,8 +35,7 @@ class Categorical:
         return self.logits.expand((*ids.shape, self.logits.shape[-1])).gather(-1, ids[..., None]).squeeze(-1)
 
     def entropy(self) -> Tensor:
-        finite = self.logits.clamp(min=-1e30)
-        return -(self.probs * finite).sum(dim=-1)
+        return -(self.probs * self.logits.clamp(min=float(np.finfo(self.logits.dtype).min))).sum(dim=-1)
 
 
 class Normal:

@@ -10,7 +10,7 @@ from ._inkling import BadInput
 
 _PLAIN = {
     "inkling._inkling": {"Tensor", "Generator", "RandomKey"},
-    "inkling.torch_arrays": {"Array"},
+    "inkling.torch_arrays": {"Array", "device"},
     "numpy": {"ndarray", "dtype"},
     "numpy.core.multiarray": {"_reconstruct", "scalar"},
     "numpy._core.multiarray": {"_reconstruct", "scalar"},
@@ -28,7 +28,7 @@ class _Plain(pickle.Unpickler):
 def save(obj: Any, path: str | os.PathLike) -> None:
     """Writes tensors, arrays, numbers, texts, lists and dicts of them, modules or optimizers."""
     with open(path, "wb") as file:
-        pickle.dump(obj, file)
+        pickle.dump(obj, file, protocol=4)
 
 
 def load(path: str | os.PathLike, map_location: Any = None, weights_only: bool = True) -> Any:
@@ -39,5 +39,7 @@ def load(path: str | os.PathLike, map_location: Any = None, weights_only: bool =
         file.seek(0)
         try:
             return (pickle.Unpickler if weights_only is False else _Plain)(file).load()
-        except (pickle.UnpicklingError, EOFError) as error:
+        except BadInput:
+            raise
+        except Exception as error:  # pickle raises any
             raise BadInput(f"load: {path} is damaged: {error}") from None

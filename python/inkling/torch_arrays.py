@@ -1,9 +1,9 @@
-"""Arrays, dtypes and sizes with PyTorch's spellings; torch_names.py gives them more methods."""
+"""Arrays, dtypes and sizes with PyTorch's spellings; torch_methods.py gives them more methods."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -38,9 +38,13 @@ class Size(int):
 
 
 class Array(np.ndarray):
-    """A NumPy array with PyTorch's methods, too: ids, masks, x.grad and x.data."""
+    """A NumPy array for ids, masks, x.grad and x.data. Its methods are PyTorch's; NumPy's functions take it as NumPy's
+    arrays: x.nonzero() is a matrix, np.nonzero(x) a tuple."""
 
     data = property(lambda self: self)
+
+    def __array_function__(self, function: Callable, types: Any, arguments: Any, named: Any) -> Any:
+        return as_arrays(function(*_plain(arguments), **_plain(named)))
 
     def float(self) -> Tensor:
         return Tensor(self, dtype="float32")
@@ -51,5 +55,20 @@ class Array(np.ndarray):
     def view(self, *shape: Any) -> Any:
         return self.reshape(*shape) if isinstance(shape[0], (int, tuple, list)) else super().view(*shape)
 
-    def repeat(self, repeats: Any, *more: Any, axis: int | None = None) -> Any:
-        return Tensor.repeat(Tensor(0.0), repeats, *more) if more else super().repeat(repeats, axis)  # which refuses it
+    def nonzero(self, as_tuple: bool = False) -> Any:
+        return np.nonzero(self) if as_tuple else np.argwhere(self)
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, (tuple, list)):
+        return type(x)(map(_plain, x))
+    if isinstance(x, dict):
+        return {name: _plain(value) for name, value in x.items()}
+    return x.view(np.ndarray) if isinstance(x, Array) else x
+
+
+def as_arrays(y: Any) -> Any:
+    """y, whose NumPy arrays become Arrays."""
+    if isinstance(y, tuple):
+        return tuple(map(as_arrays, y))
+    return y.view(Array) if isinstance(y, np.ndarray) else y

@@ -7,8 +7,18 @@ from typing import Any, Callable
 
 import numpy as np
 
+from . import torch_arrays
 from ._inkling import Error, Generator, Tensor, default_generator
 from .torch_arrays import FLOATS, Array
+
+
+def _kind(dtype: str, device: Any, requires_grad: bool) -> bool:
+    """Whether a tensor is to be made, not an array of integers or bools."""
+    if device is not None:
+        torch_arrays.device(device)
+    if requires_grad and dtype not in FLOATS:
+        raise Error(f"requires_grad: float32 or float64 is required, got {dtype}")
+    return dtype in FLOATS
 
 
 def tensor(data: Any, dtype: str | None = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -18,37 +28,44 @@ def tensor(data: Any, dtype: str | None = None, device: Any = None, requires_gra
         raise TypeError(f"tensor: numbers are required, got dtype {array.dtype}")
     if dtype is None:
         dtype = str(array.dtype) if array.dtype.kind != "f" or hasattr(data, "dtype") else "float32"
-    if dtype in FLOATS:
+    if _kind(dtype, device, requires_grad):
         return Tensor(array.astype(dtype), requires_grad=requires_grad)
     return array.astype(dtype).view(Array)
 
 
-def _sizes(size: tuple) -> Any:
-    return size[0] if len(size) == 1 else size
-
-
-def full(size: Any, fill_value: Any, dtype: str = "float32", device: Any = None, requires_grad: bool = False) -> Any:
-    if dtype in FLOATS:
+def full(
+    size: Any, fill_value: Any, dtype: str | None = None, device: Any = None, requires_grad: bool = False
+) -> Any:
+    if dtype is None:
+        dtype = "bool" if isinstance(fill_value, bool) else "int64" if isinstance(fill_value, int) else "float32"
+    if _kind(dtype, device, requires_grad):
         return Tensor.full(size, fill_value, requires_grad, dtype=dtype)
     return np.full(size, fill_value, dtype).view(Array)
 
 
-def zeros(*size: Any, **options: Any) -> Any:
-    return full(_sizes(size), 0, **options)
+def _sized(make: Callable) -> Callable:
+    """zeros(2, 3), zeros((2, 3)), zeros(size=(2, 3))"""
 
+    def sized(*sizes: Any, size: Any = None, dtype: str | None = None, **options: Any) -> Any:
+        size = size if size is not None else sizes[0] if len(sizes) == 1 else sizes
+        return make(size, dtype=dtype or "float32", **options)
 
-def ones(*size: Any, **options: Any) -> Any:
-    return full(_sizes(size), 1, **options)
+    return sized
 
 
 def _random(make: Callable) -> Callable:
-    def random(*size: Any, generator: Generator | None = None, device: Any = None, **options: Any) -> Tensor:
-        return make(_sizes(size), (generator or default_generator).next(), **options)
+    def random(
+        size: Any, dtype: str, generator: Generator | None = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        _kind(dtype, device, requires_grad)
+        return make(size, (generator or default_generator).next(), requires_grad, dtype=dtype)
 
-    return random
+    return _sized(random)
 
 
-rand, randn, empty = _random(Tensor.rand), _random(Tensor.randn), zeros
+zeros = empty = _sized(lambda size, **options: full(size, 0, **options))
+ones = _sized(lambda size, **options: full(size, 1, **options))
+rand, randn = _random(Tensor.rand), _random(Tensor.randn)
 
 
 def _like(make: Callable) -> Callable:
@@ -59,46 +76,70 @@ zeros_like, ones_like, full_like, empty_like = _like(zeros), _like(ones), _like(
 rand_like, randn_like = _like(rand), _like(randn)
 
 
-def arange(
-    start: float, end: float | None = None, step: float = 1, dtype: str | None = None, device: Any = None
-) -> Any:
+def arange(start: float, end: float | None = None, step: float = 1, dtype: str | None = None, **options: Any) -> Any:
     values = np.arange(start, step=step) if end is None else np.arange(start, end, step)
-    return tensor(values, dtype or ("float32" if values.dtype.kind == "f" else "int64"))
+    return tensor(values, dtype or ("float32" if values.dtype.kind == "f" else "int64"), **options)
 
 
-def linspace(start: float, end: float, steps: int, dtype: str = "float32") -> Tensor:
-    return tensor(np.linspace(start, end, steps), dtype)
+def linspace(start: float, end: float, steps: int, dtype: str = "float32", **options: Any) -> Any:
+    return tensor(np.linspace(start, end, steps), dtype, **options)
 
 
-def eye(n: int, m: int | None = None, dtype: str = "float32") -> Any:
-    return tensor(np.eye(n, m), dtype)
+def eye(n: int, m: int | None = None, dtype: str = "float32", **options: Any) -> Any:
+    return tensor(np.eye(n, m), dtype, **options)
 
 
 def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def randint(low: int, high: Any, size: Any = None, generator: Generator | None = None) -> Array:
-    low, high, size = (0, low, high) if size is None else (low, high, size)
-    return (rand(size, generator=generator, dtype="float64").numpy() * (high - low) + low).astype(np.int64).view(Array)
+def randint(
+    low: int = 0,
+    high: Any = None,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: str = "int64",
+    device: Any = None,
+) -> Any:
+    """Integers of at least low and below high: randint(high, size) or randint(low, high, size)."""
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if not low < high:
+        raise Error(f"randint: low must be below high, got {low} and {high}")
+    below = rand(size=size, generator=generator, dtype="float64").numpy() * (high - low)
+    return tensor(below.astype(np.int64) + low, dtype, device)
 
 
-def randperm(n: int, generator: Generator | None = None) -> Array:
-    return np.argsort(rand(n, generator=generator, dtype="float64").numpy(), kind="stable").view(Array)
+def randperm(n: int, generator: Generator | None = None, device: Any = None) -> Array:
+    return tensor(np.argsort(rand(n, generator=generator, dtype="float64").numpy(), kind="stable"), "int64", device)
 
 
-def normal(mean: float, std: float, size: Any, generator: Generator | None = None) -> Tensor:
-    return mean + std * randn(size, generator=generator)
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Generator | None = None) -> Tensor:
+    """mean and std are numbers, or tensors, which give the size."""
+    mean, std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
+    if size is not None:
+        return mean + std * randn(size=size, generator=generator)
+    return mean + std * randn_like(mean + std, generator=generator)
 
 
-def bernoulli(p: Tensor, generator: Generator | None = None) -> Tensor:
-    return Tensor(rand(p.shape, generator=generator, dtype=p.dtype) < p, dtype=p.dtype)
+def _probabilities(name: str, p: Tensor, most: float) -> np.ndarray:
+    p = p.detach().double().numpy()
+    if not ((p >= 0) & (p <= most)).all():
+        raise Error(f"{name}: probabilities are required, got {p[~((p >= 0) & (p <= most))][0]}")
+    return p
+
+
+def bernoulli(p: Tensor, *, generator: Generator | None = None) -> Tensor:
+    probabilities = _probabilities("bernoulli", p, 1.0)
+    return Tensor(rand(size=p.shape, generator=generator, dtype="float64").numpy() < probabilities, dtype=p.dtype)
 
 
 def multinomial(p: Tensor, num_samples: int, replacement: bool = False, generator: Generator | None = None) -> Array:
     """Ids (..., num_samples), drawn with probabilities in proportion to p (..., V)."""
-    rates = p.detach().double().numpy()
-    if not replacement and (rates > 0).sum(-1).min() < num_samples:
+    rates = _probabilities("multinomial", p, np.finfo(float).max)
+    if (rates > 0).sum(-1).min() < (1 if replacement else num_samples):
         raise Error(f"multinomial: {num_samples} positive probabilities are required, or replacement=True")
     shape = (*rates.shape[:-1], num_samples if replacement else 1, rates.shape[-1])
     with np.errstate(divide="ignore", invalid="ignore"):  # of exponential clocks, the first is i with probability p_i
@@ -107,6 +148,5 @@ def multinomial(p: Tensor, num_samples: int, replacement: bool = False, generato
     return (times.argmin(-1) if replacement else times[..., 0, :].argsort(-1)[..., :num_samples]).view(Array)
 
 
-Tensor.bernoulli, Tensor.multinomial = bernoulli, multinomial
-
-__all__ = [name for name, f in globals().items() if getattr(f, "__module__", "") == __name__ and name[0] != "_"]
+__all__ = """arange bernoulli empty empty_like eye full full_like linspace manual_seed multinomial normal ones ones_like
+rand rand_like randint randn randn_like randperm tensor zeros zeros_like""".split()

@@ -223,7 +223,7 @@ def test_a_modules_state(tmp_path):
         b.load_state_dict(state, strict=False)
     masked = nn.Sequential(nn.CausalAttention(Generator(1), 4, 4, 4))
     with_mask = {**masked.state_dict(), "0.mask": np.ones((4, 4))}  # as in PyTorch's
-    assert masked.buffers() == ["0.mask"] and masked.load_state_dict(with_mask) == ([], [])
+    assert masked._ignored() == ["0.mask"] and masked.load_state_dict(with_mask) == ([], [])
 
 
 def test_modules_are_frozen_and_initialized():

@@ -427,7 +427,7 @@ def test_distributions():
     assert d.sample().shape == (1,) and d.sample((5,)).shape == (5, 1)
     assert (
         Categorical(torch.tensor([0.0, 3.0])).sample().item() == 1
-        and Categorical(torch.tensor([0.0, 3.0])).entropy().item() == 0
+        and Categorical(torch.tensor([0.0, 3.0])).entropy().item() < 1e-6
     )
     n = Normal(torch.tensor([1.0]), 2.0)
     assert n.log_prob(torch.tensor([3.0])).item() == pytest.approx(-0.5 - np.log(2) - np.log(2 * np.pi) / 2)
@@ -455,8 +455,7 @@ IDS = torch.tensor([0, 1])
         (TypeError, lambda: F.cross_entropy(X, "text")),
         (TypeError, lambda: torch.ones(1, requires_grad=True).double()),
         (TypeError, lambda: nn.Linear(3, 2).double()),
-        (TypeError, lambda: X.repeat(2, 1)),
-        (TypeError, lambda: IDS.repeat(2, 1)),
+        (TypeError, lambda: X.repeat(2)),
         (TypeError, lambda: nn.ReLU(3, 4)),
         (TypeError, lambda: torch.tensor("text")),
         (IndexError, lambda: X.sum(2)),

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _inkling, torch_arrays, torch_creation
-from .._inkling import *  # noqa: F403: relu, softmax, linear, ... are the same
 from .._inkling import Error, Tensor, default_generator
+from .._inkling import linear, logsigmoid, mse_loss, sigmoid, softsign, tanh  # noqa: F401
+from ..torch_methods import absent_module as __getattr__  # noqa: F401
 from .losses import *  # noqa: F403
 
 
@@ -42,15 +43,27 @@ def hardtanh(x: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bo
 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
-    return {"none": _inkling.gelu_erf, "tanh": _inkling.gelu}[approximate](x)
+    if approximate not in ("none", "tanh"):
+        raise Error(f"gelu: approximate none or tanh is required, got '{approximate}'")
+    return _inkling.gelu(x) if approximate == "tanh" else _inkling.gelu_erf(x)
 
 
-def softmax(x: Tensor, dim: int = -1) -> Tensor:
-    return _inkling.softmax(x, dim)
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """ln(1 + e^(beta x)) / beta, and x where beta x is above the threshold."""
+    return _inkling.where((x.detach() * beta).numpy() > threshold, x, (x * beta).softplus() / beta)
 
 
-def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
-    return _inkling.log_softmax(x, dim)
+def _over(x: Tensor, dim: int | None) -> int:
+    """PyTorch's axis where none is given: 1, or 0 with 0, 1 or 3 axes."""
+    return (0 if x.ndim in (0, 1, 3) else 1) if dim is None else dim
+
+
+def softmax(x: Tensor, dim: int | None = None) -> Tensor:
+    return _inkling.softmax(x, _over(x, dim))
+
+
+def log_softmax(x: Tensor, dim: int | None = None) -> Tensor:
+    return _inkling.log_softmax(x, _over(x, dim))
 
 
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -64,6 +77,8 @@ def embedding(input: Any, weight: Tensor) -> Tensor:
 
 def one_hot(ids: Any, num_classes: int = -1) -> torch_arrays.Array:
     ids = np.asarray(ids)
+    if ids.size and ids.min() < 0:
+        raise IndexError(f"one_hot: ids of at least 0 are required, got {ids.min()}")
     return torch_creation.eye(int(ids.max()) + 1 if num_classes < 0 else num_classes, dtype="int64")[ids]
 
 
@@ -128,6 +143,13 @@ def _convolution(own: Any) -> Any:
 conv1d, conv2d = _convolution(_inkling.conv1d), _convolution(_inkling.conv2d)
 
 
+def conv_transpose2d(x: Tensor, weight: Tensor, bias: Any = None, *options: Any, **named: Any) -> Tensor:
+    """options: stride=1, padding=0, output_padding=0, groups=1, dilation=1"""
+    many = x.ndim == weight.ndim
+    y = _inkling.conv_transpose2d(x if many else x.unsqueeze(0), weight, bias, *options, **named)
+    return y if many else y.squeeze(0)
+
+
 def max_pool2d(
     x: Tensor,
     kernel_size: Any,
@@ -138,10 +160,11 @@ def max_pool2d(
     return_indices: bool = False,
 ) -> Any:
     """With return_indices also the index of each maximum in its plane (H, W)."""
-    y = _inkling.max_pool2d(x, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
+    stride = kernel_size if stride is None else stride
+    y = _inkling.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode)
     if not return_indices:
         return y
-    sizes = (kernel_size, kernel_size if stride is None else stride, padding, dilation)
+    sizes = (kernel_size, stride, padding, dilation)
     k, s, p, d = (np.broadcast_to(size, 2) for size in sizes)
     span = (k - 1) * d + 1
 
@@ -188,7 +211,12 @@ def interpolate(
             raise Error(
                 f"interpolate: a scale_factor that gives whole sizes is required, got sizes {exact}: write size={size}"
             )
-    mode = {"bilinear": "linear", "trilinear": "linear"}.get(mode, mode)
+    if mode == ("linear", "bilinear", "trilinear")[axes - 1]:
+        mode = "linear"
+    elif mode not in ("nearest", "nearest-exact"):
+        raise Error(
+            f"interpolate: nearest, nearest-exact, or linear, bilinear, trilinear for 1, 2, 3 axes is required, got '{mode}'"
+        )
     return _inkling.interpolate(x, tuple(np.broadcast_to(size, axes).tolist()), mode, bool(align_corners))
 
 
@@ -207,8 +235,15 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor:
     """is_causal: the first query is at the first key."""
-    if isinstance(attn_mask, Tensor):
+    if attn_mask is not None and (isinstance(attn_mask, Tensor) or attn_mask.dtype != "bool"):
         raise TypeError("scaled_dot_product_attention: a mask of bools is required, got numbers: mask == 0 is one")
+    if is_causal and attn_mask is not None:
+        raise Error("scaled_dot_product_attention: is_causal or attn_mask is required, and not both")
+    if not enable_gqa and query.ndim > 2 and query.shape[-3] != key.shape[-3]:
+        raise Error(
+            f"scaled_dot_product_attention: {query.shape[-3]} heads of keys are required, got {key.shape[-3]}: "
+            "enable_gqa=True shares them"
+        )
     if is_causal:
         attn_mask = np.tril(np.ones((query.shape[-2], key.shape[-2]), bool))
     own = {"scale": scale, "mask": attn_mask}

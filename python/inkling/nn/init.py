@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import torch_creation
 from .._inkling import Error, Generator, Tensor
 
 
@@ -23,12 +22,12 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    tensor.data = a + (b - a) * torch_creation.rand(tensor.shape, generator=generator, dtype=tensor.dtype)
+    tensor.data.uniform_(a, b, generator=generator)
     return tensor
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    tensor.data = mean + std * torch_creation.randn(tensor.shape, generator=generator, dtype=tensor.dtype)
+    tensor.data.normal_(mean, std, generator=generator)
     return tensor
 
 
@@ -40,8 +39,12 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    slope = {"relu": 0.0, "leaky_relu": 0.01 if param is None else param}.get(nonlinearity)
-    return {"tanh": 5 / 3, "selu": 0.75}.get(nonlinearity, 1.0) if slope is None else math.sqrt(2 / (1 + slope**2))
+    slope = 0.01 if param is None else param
+    gains = {"relu": math.sqrt(2), "leaky_relu": math.sqrt(2 / (1 + slope**2)), "tanh": 5 / 3, "selu": 0.75}
+    gains |= {name: 1.0 for name in ("linear", "conv1d", "conv2d", "conv3d", "sigmoid")}
+    if nonlinearity not in gains:
+        raise Error(f"init: {', '.join(gains)} is required as nonlinearity, got '{nonlinearity}'")
+    return gains[nonlinearity]
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -54,8 +57,9 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 
 
 def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    fan = dict(zip(("fan_in", "fan_out"), _fans(tensor)))[mode]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    if mode not in ("fan_in", "fan_out"):
+        raise Error(f"init: mode fan_in or fan_out is required, got '{mode}'")
+    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"])
 
 
 def kaiming_uniform_(

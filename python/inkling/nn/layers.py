@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import types
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import numpy as np
 
-from .. import torch_creation, torch_names
+from .. import _inkling, torch_creation
 from .._inkling import Error, Tensor
 from . import Module, functional, init
 
@@ -164,12 +164,16 @@ class BatchNorm1d(Module):
         self.bias = Tensor.zeros(num_features, requires_grad=True) if affine else None
         self.running_mean, self.running_var = Tensor.zeros(num_features), Tensor.ones(num_features)
 
-    def buffers(self) -> list[str]:
+    ranks = (2, 3)
+
+    def _ignored(self) -> list[str]:
         return ["num_batches_tracked"]
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.ndim < 2 or x.shape[1] != self.running_mean.size:
-            raise Error(f"BatchNorm: x (N, {int(self.running_mean.size)}, ...) is required, got shape {x.shape}")
+        if x.ndim not in self.ranks or x.shape[1] != self.running_mean.size:
+            raise Error(
+                f"BatchNorm: x (N, {int(self.running_mean.size)}, ...) of {self.ranks} axes is required, got {x.shape}"
+            )
         of_channels = (1, -1, *[1] * (x.ndim - 2))
         mean, variance = self.running_mean.reshape(of_channels), self.running_var.reshape(of_channels)
         if self.training:
@@ -186,7 +190,7 @@ class BatchNorm1d(Module):
 
 
 class BatchNorm2d(BatchNorm1d):
-    pass
+    ranks = (4,)
 
 
 class LSTM(Module):
@@ -230,30 +234,9 @@ class LSTM(Module):
                 c = f.sigmoid() * c + i.sigmoid() * g.tanh()
                 h = o.sigmoid() * c.tanh()
                 outputs.append(h)
-            x = torch_names.stack(outputs, time)
+            x = _inkling.stack(outputs, time)
             last.append((h, c))
-        return x, tuple(torch_names.stack(part) for part in zip(*last))
-
-
-class ModuleDict(Module):
-    """Modules by name: "a.weight"."""
-
-    def __init__(self, modules: dict[str, Any] | None = None) -> None:
-        vars(self).update(modules or {})
-
-    def __getitem__(self, name: str) -> Any:
-        return vars(self)[name]
-
-    def __setitem__(self, name: str, module: Any) -> None:
-        vars(self)[name] = module
-
-    def items(self) -> Iterator[tuple[str, Any]]:
-        return self.named_children()
-
-    def keys(self) -> list[str]:
-        return [name for name, _ in self.items()]
-
-    __iter__ = lambda self: iter(self.keys())  # noqa: E731
+        return x, tuple(_inkling.stack(part) for part in zip(*last))
 
 
 __all__ = [name for name, value in globals().items() if getattr(value, "__module__", "") == __name__ and name[0] != "_"]

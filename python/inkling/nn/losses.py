@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import _inkling
 from .._inkling import Error, Tensor
 
@@ -55,12 +57,14 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d^2 / 2 for a difference |d| <= delta, delta (|d| - delta / 2) beyond."""
+    if not delta > 0:
+        raise Error(f"huber_loss: a delta above 0 is required, got {delta}")
     d = _difference("huber_loss", input, target).abs()
     return _reduced(_inkling.where(d.numpy() <= delta, d * d / 2, delta * (d - delta / 2)), reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    return huber_loss(input, target, reduction, beta) / beta if beta > 0 else l1_loss(input, target, reduction)
+    return l1_loss(input, target, reduction) if beta == 0 else huber_loss(input, target, reduction, beta) / beta
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -68,16 +72,25 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
     if log_target:
         loss = target.exp() * -_difference("kl_div", input, target)
     else:
-        positive = target.numpy() > 0
-        logs = _inkling.where(positive, target, 1.0).log()
-        loss = _inkling.where(positive, target * -_difference("kl_div", input, logs), 0.0)
-    return _reduced(loss, "sum") / input.shape[0] if reduction == "batchmean" else _reduced(loss, reduction)
+        some = target.numpy() != 0
+        logs = _inkling.where(some, target, 1.0).log()
+        loss = _inkling.where(some, target * -_difference("kl_div", input, logs), 0.0)
+    return _reduced(loss, "sum") / (input.shape or (1,))[0] if reduction == "batchmean" else _reduced(loss, reduction)
 
 
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """-t ln p - (1 - t) ln(1 - p) for probabilities p, with logarithms of at least -100."""
-    _difference("binary_cross_entropy", input, target)
-    loss = -(target * input.log().clamp(min=-100) + (1 - target) * (1 - input).log().clamp(min=-100))
+    """-t ln p - (1 - t) ln(1 - p) for probabilities p, with logarithms of at least -100, and the gradient
+    (p - t) / 1e-12 where p (1 - p) is below 1e-12."""
+    slope = _difference("binary_cross_entropy", input, target).detach() / 1e-12
+    p = input.numpy()
+    if not ((p >= 0) & (p <= 1)).all():
+        raise Error(f"binary_cross_entropy: probabilities are required, got {p[~((p >= 0) & (p <= 1))][0]}")
+    inside = p * (1 - p) >= 1e-12
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)
+    at_edge = slope * (input - input.detach()) - target * logs[0] - (1 - target) * logs[1]
+    safe = _inkling.where(inside, input, 0.5)
+    loss = _inkling.where(inside, -(target * safe.log() + (1 - target) * (-safe).log1p()), at_edge)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -30,7 +30,7 @@ def _tensors(parameters: Any) -> list[Tensor]:
 
 
 def _options(group: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in group.items() if name not in ("params", "lr")}
+    return {name: value for name, value in group.items() if name not in ("params", "lr", "initial_lr")}
 
 
 class Optimizer:
@@ -120,8 +120,16 @@ class SGD(Optimizer):
     """As torch.optim.SGD: g += weight_decay p;  b = momentum b + g;  p -= lr b, or lr (g + momentum b) with nesterov."""
 
     def __init__(
-        self, parameters: Any, lr: float = 1e-3, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0
+        self,
+        parameters: Any,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
     ) -> None:
+        if dampening != 0:
+            raise Error(f"SGD: dampening 0 is required, got {dampening}")
         super().__init__(_optim.sgd, parameters, lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 import numpy as np
 
-from .. import torch_creation, torch_names
+from .. import _inkling, torch_creation
 from .._inkling import Error, Generator, Tensor
 
 
@@ -65,7 +65,7 @@ def default_collate(examples: list) -> Any:
     if isinstance(first, dict):
         return {name: default_collate([example[name] for example in examples]) for name in first}
     if isinstance(first, Tensor):
-        return torch_names.stack(examples)
+        return _inkling.stack(examples)
     return examples if isinstance(first, str) else torch_creation.tensor(np.stack(examples))
 
 
@@ -79,16 +79,20 @@ class DataLoader:
         batch_size: int = 1,
         shuffle: bool = False,
         sampler: Iterable[int] | None = None,
+        *,
         num_workers: int = 0,
-        collate_fn: Callable[[list], Any] = default_collate,
+        collate_fn: Callable[[list], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         generator: Generator | None = None,
+        persistent_workers: bool = False,
     ) -> None:
         if batch_size < 1:
             raise Error(f"DataLoader: a batch_size of at least 1 is required, got {batch_size}")
+        if shuffle and sampler is not None:
+            raise Error("DataLoader: shuffle or a sampler is required, and not both")
         self.dataset, self.batch_size, self.shuffle, self.sampler = dataset, batch_size, shuffle, sampler
-        self.collate_fn, self.drop_last, self.generator = collate_fn, drop_last, generator
+        self.collate_fn, self.drop_last, self.generator = collate_fn or default_collate, drop_last, generator
 
     def __len__(self) -> int:
         n = len(self.dataset if self.sampler is None else self.sampler)
