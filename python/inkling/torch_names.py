@@ -59,6 +59,8 @@ def _extreme(own: Callable, ids: Callable, pairwise: Callable) -> Callable:
             return pairwise(x, dim)
         if numpys or not isinstance(dim, int):
             return own(x, *([] if dim is None else [dim]), **({"keepdim": True} if keepdim else {}), **numpys)
+        if x.ndim == 0:
+            return Pair(x, np.array(0).view(Array))
         at = ids(x, dim, True).view(Array)
         values = x.gather(dim, at)
         return Pair(values, at) if keepdim else Pair(values.squeeze(dim), at.squeeze(dim))

@@ -43,6 +43,7 @@ X = torch.tensor(A)
         (lambda: torch.where(X > 0, 1.0, 0.0), (A > 0).astype(float)),
         (lambda: torch.max(X, 1)[0], A.max(1)),
         (lambda: X.max(dim=0, keepdim=True).values, A.max(0, keepdims=True)),
+        (lambda: X[1, 2].min(-1)[0], A[1, 2]),
         (lambda: torch.max(X, torch.zeros(3)), A.clip(0)),
         (lambda: X.var(0, False), A.var(0)),
         (lambda: X.std(unbiased=True), A.std(ddof=1)),
