@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/signals.h"
 #include "cli/training/replays.h"
+#include "cli/training/verify_lines.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
 #include "data/dataset.h"
@@ -36,14 +37,9 @@ struct VerifyArguments {
     bool text = true, json = false;
 };
 
-// The current state of the text that a run was trained on.
-struct CheckedText {
-    std::string name, problem, not_checked;
-};
-
 class Verification {
   public:
-    explicit Verification(const VerifyArguments& args) : args_(args) {
+    explicit Verification(const VerifyArguments& args) : args_(args), lines_(args.json) {
         const fs::path run = fs::path(args.run) / "";  // parent_path() then drops a trailing slash
         run_ = run.parent_path();
         check<BadInput>(formats::is_there(args.run), "{}: there is no such folder", args.run);
@@ -67,23 +63,28 @@ class Verification {
 
     int run() {
         for (const fs::path& folder : folders_) {
-            const train::CheckedCheckpoint checkpoint = train::verify_checkpoint(folder);
+            const train::CheckedCheckpoint checkpoint = train::verify_checkpoint(folder, args_.replay.moved.init_from);
             std::error_code none;
             const bool removed = !fs::exists(fs::symlink_status(folder, none));  // by a run, meanwhile
             if (removed && !checkpoint.problem.empty()) continue;
-            say(checkpoint);
+            lines_.say(checkpoint);
             checked_.push_back(checkpoint);
         }
         if (is_run_)
-            for (const train::CheckedLink& link : train::verify_links(run_, checked_)) say(link);
+            for (const train::CheckedLink& link : train::verify_links(run_, checked_))
+                lines_.say(link, first_whole() != nullptr);
         if (is_run_ || is_proof_) check_settings();
         if (!replay_.count.empty()) check_chain();
         const train::CheckedCheckpoint* const whole = first_whole();
-        if (args_.text && (whole || !chain_.empty())) say(check_text(whole));
+        if (args_.text && (whole || !chain_.empty())) {
+            const CheckedText text = check_text(whole);
+            text_changed_ = !text.problem.empty();
+            lines_.say(text);
+        }
         if (!replay_.count.empty()) replay(whole);
         if (signal_code() != 0) return 0;
         conclude(whole);
-        return problems_ > 0 ? kCheckFailed : counts_.not_replayed > 0 ? kBadInput : 0;
+        return lines_.problems > 0 ? kCheckFailed : counts_.not_replayed > 0 ? kBadInput : 0;
     }
 
   private:
@@ -93,72 +94,28 @@ class Verification {
         return nullptr;
     }
 
-    void line(const ordered_json& keys, const std::string& text) const {
-        print((args_.json ? formats::json_text(keys) : text) + "\n");
-    }
-
-    static ordered_json or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
-
-    void say(const train::CheckedCheckpoint& c) {
-        problems_ += !c.problem.empty();
-        std::string text = fmt::format("{}: {}", c.folder.filename().string(),
-                                       c.problem.empty() ? "whole" : fmt::format("damaged: {}", c.problem));
-        if (std::isfinite(c.val_loss)) text += fmt::format(", validation loss {:.4f}", c.val_loss);
-        line({{"event", "checkpoint"},
-              {"folder", c.folder.string()},
-              {"whole", c.problem.empty()},
-              {"val_loss", c.val_loss},
-              {"problem", or_null(c.problem)}},
-             text);
-    }
-
-    void say(const train::CheckedLink& link) {
-        problems_ += !link.problem.empty();
-        if (link.target.empty() && link.problem.empty()) return;  // no `best`: nothing was evaluated
-        const char* const mend = first_whole() ? ": --resume auto mends it" : "";
-        line({{"event", "link"},
-              {"name", link.name},
-              {"target", or_null(link.target)},
-              {"problem", or_null(link.problem)}},
-             link.problem.empty() ? fmt::format("{}: shows {}", link.name, link.target)
-                                  : fmt::format("{}: {}{}", link.name, link.problem, mend));
-    }
-
-    void say(const CheckedText& text) {
-        problems_ += !text.problem.empty();
-        text_changed_ = !text.problem.empty();
-        line({{"event", "text"},
-              {"name", text.name},
-              {"checked", text.not_checked.empty()},
-              {"problem", or_null(text.problem.empty() ? text.not_checked : text.problem)}},
-             fmt::format("text: {}: {}", text.name,
-                         !text.not_checked.empty() ? "not checked: " + text.not_checked
-                         : text.problem.empty()    ? "the one that was trained on"
-                                                   : text.problem));
-    }
-
     void check_settings() {
         std::error_code none;
         if (!fs::exists(fs::symlink_status(run_ / "config.toml", none))) return;
         try {
             settings_ = train::read_toml(run_ / "config.toml").options;
         } catch (const Error& e) {
-            ++problems_;
-            line({{"event", "settings"}, {"problem", e.what()}}, fmt::format("config.toml: {}", e.what()));
+            lines_.say_problem("settings", e.what(), "config.toml");
         }
-    }
-
-    void say_problem(const char* event, const std::string& problem) {
-        ++problems_;
-        line({{"event", event}, {"problem", problem}}, problem);
     }
 
     // A folder without checkpoints that has a chain whose lines fit is replayed by it.
     void check_chain() {
-        for (const std::string& problem : train::chain_problems(run_)) say_problem("chain", problem);
-        if (!is_proof_ || problems_ > 0) return;
-        chain_ = train::read_chain(run_);
-        check<BadInput>(!chain_.empty(), "{}: has no line", (run_ / "chain.jsonl").string());
+        const std::vector<std::string> problems = train::chain_problems(run_);
+        for (const std::string& problem : problems) lines_.say_problem("chain", problem);
+        if (!problems.empty()) return;
+        const std::vector<train::ChainLine> chain = train::read_chain(run_);
+        check<BadInput>(!is_proof_ || !chain.empty(), "{}: has no line", (run_ / "chain.jsonl").string());
+        if (chain.empty()) return;
+        lines_.line(
+            {{"event", "chain"}, {"lines", chain.size()}, {"sha256", chain.back().sha256}, {"problem", nullptr}},
+            fmt::format("chain: {}, the last has sha256 {}", counted(chain.size(), "line"), chain.back().sha256));
+        if (is_proof_) chain_ = chain;
     }
 
     // Trains stretches of the run again. Another text is told before.
@@ -167,8 +124,8 @@ class Verification {
             const std::string what = whole->folder.string();
             const train::Config then = train::parse_toml(train::stored_state(whole->folder).config, what);
             for (const std::string& change : train::changed_settings(then, *settings_))
-                say_problem("settings", fmt::format("config.toml is not that of {}: {}",
-                                                    whole->folder.filename().string(), change));
+                lines_.say_problem("settings", fmt::format("config.toml is not that of {}: {}",
+                                                           whole->folder.filename().string(), change));
         }
         if (text_changed_ || (!whole && chain_.empty())) return;
         std::vector<fs::path> folders;
@@ -176,9 +133,8 @@ class Verification {
             if (c.problem.empty()) folders.push_back(c.folder);
         const auto stretches = whole ? train::stretches_of(run_, folders)
                                      : std::vector{train::Stretch{.run = run_, .last = chain_.back().step}};
-        counts_ = replay_stretches(stretches, replay_, text_,
-                                   [this](const ordered_json& keys, const std::string& text) { line(keys, text); });
-        problems_ += counts_.differ;
+        counts_ = replay_stretches(stretches, replay_, text_, [this](const auto&... line) { lines_.line(line...); });
+        lines_.problems += counts_.differ;
     }
 
     // Reads the text as a resumed run would. Without a checkpoint, the folder holds a chain.
@@ -199,9 +155,9 @@ class Verification {
         check<BadInput>(text.not_checked.empty() || replay_.count.empty(),
                         "{}: --replay trains on the text, and it is not here: name it with --data", text.name);
         if (!text.not_checked.empty()) return text;
+        const auto tokenizer = models::open_tokenizer(folder);
         try {
             text_.corpus = train::read_text(options);
-            const auto tokenizer = models::open_tokenizer(folder);
             tokenizer->take_unknown(options.strict_vocabulary);
             const data::DatasetOptions how{.loss_on = options.loss_on, .in_memory = &text_.datasets};
             if (data::make_dataset(text_.corpus, *tokenizer, how).fingerprint !=
@@ -230,12 +186,12 @@ class Verification {
                 fmt::format("; to go on from {}, give the text that was trained on", whole->folder.filename().string());
         else if (!is_proof_)
             text += "; nothing can be resumed";
-        line({{"event", "end"},
-              {"checkpoints", checked_.size()},
-              {"whole", good},
-              {"problems", problems_},
-              {"resumes", whole ? ordered_json(whole->folder.string()) : ordered_json()}},
-             text);
+        lines_.line({{"event", "end"},
+                     {"checkpoints", checked_.size()},
+                     {"whole", good},
+                     {"problems", lines_.problems},
+                     {"resumes", whole ? ordered_json(whole->folder.string()) : ordered_json()}},
+                    text);
     }
 
     const VerifyArguments& args_;
@@ -248,7 +204,7 @@ class Verification {
     std::optional<train::TrainOptions> settings_;  // of the run's config.toml
     std::vector<fs::path> folders_;
     std::vector<train::CheckedCheckpoint> checked_;  // newest first
-    std::size_t problems_ = 0;
+    VerifyLines lines_;
 };
 
 }  // namespace
@@ -263,6 +219,12 @@ Action add_verify(CLI::App& app) {
           {"all"});
     app.add_option("--seed", args->replay.seed, "seed of the choice of stretches; default: another each time");
     repeatable(*offer(*app.add_option("--data", args->data, "the run's text, if it lies elsewhere now; repeatable"),
+                      {kFiles}));
+    offer(*app.add_option("--init-from", args->replay.moved.init_from,
+                          "the model that the run began with, or that its adapters are for, if it lies elsewhere now"),
+          {kFiles});
+    repeatable(*offer(*app.add_option("--teacher", args->replay.moved.teacher,
+                                      "the run's teacher, if it lies elsewhere now; repeatable"),
                       {kFiles}));
     app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the training text")
         ->default_str(kOn);

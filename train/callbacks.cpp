@@ -26,7 +26,7 @@ void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
         sha256_ = save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(),
                                   step.average, loop.state());
         if (metrics_) metrics_->saved(sha256_);
-        chain_.add(folder, loop, sha256_);
+        chain_.add(folder, loop.state(), loop.options(), sha256_);
     });
 }
 

@@ -81,11 +81,10 @@ std::size_t ReplayFlags::limit() const {
 ReplayCounts replay_stretches(const std::vector<Stretch>& all, const ReplayFlags& flags, train::TextOfRuns& text,
                               const SayLine& say) {
     ReplayCounts counts;
-    Report events(true);  // warnings alone
     for (const Stretch& s : chosen(all, flags.limit(), flags.seed)) {
         try {
             Watch watch(s);
-            const Replayed r = train::replay(s, text, events, watch, [] { return catch_signals() != 0; });
+            const Replayed r = train::replay(s, flags.moved, text, watch, [] { return catch_signals() != 0; });
             if (signal_code() != 0) break;
             ++(r.problem.empty() ? counts.hold : counts.differ);
             counts.lines += r.lines.size();

@@ -14,6 +14,7 @@ namespace inkling::cli {
 struct ReplayFlags {
     std::string count = "";  // a number, or all
     std::optional<std::uint64_t> seed = {};
+    train::MovedModels moved = {};
 
     std::size_t limit() const;  // throws Usage
 };

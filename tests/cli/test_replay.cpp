@@ -4,6 +4,8 @@
 #include <regex>
 
 #include "engine/base/cpu.h"
+#include "formats/files/file.h"
+#include "formats/sha256.h"
 #include "models/files/folder.h"
 #include "tests/cli/program.h"
 #include "tests/support/checks.h"
@@ -70,6 +72,17 @@ void forge(const ReplayedRun& run, int step, const Forge& change) {
     change(forged);
     forged.save();
 }
+// Changes lines of a chain, and all hashes after them: what a forger does.
+void forge_chain(const std::string& folder, const std::function<void(ordered_json&)>& change) {
+    std::string all, before;
+    for (ordered_json& line : lines_in(folder + "/chain.jsonl")) {
+        change(line);
+        line["before"] = before;
+        before = inkling::formats::hex(inkling::formats::sha256(line.dump()));
+        all += line.dump() + "\n";
+    }
+    inkling::formats::write_file_atomic(folder + "/chain.jsonl", all);
+}
 Forge setting(const std::string& from, const std::string& to) {
     return [=](Forged& f) {
         const std::string before = f.state.config;
@@ -83,14 +96,14 @@ Forge setting(const std::string& from, const std::string& to) {
 TEST_CASE("replay: a run holds, with other threads and in a part of it", "[cli]") {
     const ReplayedRun run;
     const std::string before = read_file(run.step(10) + "/training_state.safetensors");
-    for (const char* threads : {"1", "2"}) {
+    for (const char* threads : {"1", "2", "64"}) {
         const Result r = succeeded(program("verify --replay all", run.out, "--data", run.text, "--threads", threads));
         check_has(r.out, "steps 0 to 3: hold: 3 recorded steps, and the weights, sha256 ", "steps 3 to 5: hold: 2 ",
                   "steps 5 to 10: hold: 5 ", "3 of 3 checkpoints whole; 3 of 3 replayed stretches hold; to go on");
     }
     CHECK(read_file(run.step(10) + "/training_state.safetensors") == before);
     const auto marks = lines_in(run.out + "/replayed.jsonl");
-    REQUIRE(marks.size() == 6);
+    REQUIRE(marks.size() == 9);
     check_holds(marks[1], "step", 5, "from", 3, "sha256", train::weights_sha256(run.step(5)));
     CHECK(inkling::web::run_data(run.out)["replayed"][1] == ordered_json({3, 5}));
     const auto two = [&](const char* seed) {
@@ -126,12 +139,24 @@ TEST_CASE("replay: every kind of run holds", "[cli]") {
 }
 
 TEST_CASE("replay: a stretch goes across --resume, a longer plan, and settings that --force changed", "[cli]") {
-    const ReplayedRun run(kTen + words("--save-at '' --keep-checkpoints 1 --max-iters 4"));
-    execute(run.resume("--max-iters 10 --eval-every 10 --data", run.text));
+    const ReplayedRun run(kTen + words("--save-at '' --keep-checkpoints 1 --max-iters 4 --val-fraction 0"));
+    execute(run.resume("--max-iters 10 --data", run.text));
     check_has(succeeded(run.replay()).out, "steps 0 to 10: hold: 10 ");
-    CHECK(lines_in(run.out + "/chain.jsonl").size() == 2);
-    execute(run.resume("--max-iters 14 --keep-checkpoints all --learning-rate 0.5 --force --data", run.text));
-    check_has(succeeded(run.replay()).out, "steps 0 to 10: hold", "steps 10 to 14: hold");
+    CHECK(lines_in(run.out + "/chain.jsonl").size() == 3);
+    execute(run.resume("--max-iters 14 --learning-rate 0.5 --force --data", run.text));
+    check_has(succeeded(run.replay()).out, "steps 0 to 14: hold: 14 ");
+    const std::string proof = run.path("proof");
+    succeeded(call("export --model", run.out, "--proof", proof));
+    check_has(succeeded(call("verify --threads 1", proof, "--data", run.text)).out, "4 of 4 lines hold");
+    forge_chain(proof, [](ordered_json& line) {
+        if (line["step"] == 14) line["settings"]["learning_rate"] = "0.25";
+    });
+    check_has(ended_with(5, call("verify --threads 1", proof, "--data", run.text)).out,
+              "steps 0 to 14: differ: step 14: --learning-rate is 0.5 in config.toml and 0.25 in chain.jsonl");
+    forge_chain(run.out, [](ordered_json& line) {
+        if (line["step"] == 4) line["settings"]["max_iters"] = "5";
+    });
+    check_has(ended_with(5, run.replay()).out, "steps 0 to 14: differ: step 4: l");
 }
 
 TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
@@ -173,7 +198,7 @@ TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
              fs::remove_all(r.step(10));
              copy_run(other.step(10), r.step(10));
          },
-         "steps 5 to 10: differ: step 6: "},
+         "steps 5 to 10: differ: step 10: --seed is 2 in step-000010 and 1337 in chain.jsonl"},
         {"an earlier checkpoint in a later one's place",
          [](auto& r) {
              fs::remove_all(r.step(10));
@@ -208,6 +233,16 @@ TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
          "step 10: model.safetensors is not the one that was saved"},
         {"a line of the chain", [](auto& r) { r.edit("chain.jsonl", "\\{\"step\":5,.*\n", ""); },
          "step 5: it has a checkpoint and no line"},
+        {"lines of the chain in another order",
+         [](auto& r) { r.edit("chain.jsonl", "(\\{\"step\":3,.*\n)(\\{\"step\":5,.*\n)", "$2$1"); },
+         "step 3: the line before it is of a later step"},
+        {"a line of the chain, twice", [](auto& r) { r.edit("chain.jsonl", "(\\{\"step\":5,.*\n)", "$1$1"); },
+         "step 5: the line before it is of a later step"},
+        {"the settings in the chain", [](auto& r) { r.edit("chain.jsonl", "\"seed\":\"1337\"", "\"seed\":\"1338\""); },
+         "step 5: the line before it is not the one"},
+        {"the settings in a checkpoint",
+         [](auto& r) { forge(r, 10, setting("learning_rate = 0.001", "learning_rate = 0.0010000000000000002")); },
+         "differ: step 10: --learning-rate is 0.0010000000000000002 in step-000010 and 0.001 in chain.jsonl"},
         {"a line that is none", [](auto& r) { r.edit("chain.jsonl", "\\{\"step\":5", "{\"stop\":5"); },
          "chain.jsonl: line 2: is no line of a chain"},
         {"the text's hash in the chain", [](auto& r) { r.edit("chain.jsonl", "(\"step\":10,\"text\":\")", "$011"); },
@@ -237,16 +272,13 @@ TEST_CASE("replay: settings that were changed in a checkpoint, with checksums th
              {"val_fraction = 0.1", "val_fraction = 0.2"},
              {"schedule = '?\"?cosine'?\"?", "schedule = 'linear'"},
              {"warmup_iters = 2", "warmup_iters = 3"},
-             {"optimizer = '?\"?adamw'?\"?", "optimizer = 'sgd'"},
+             {"eval_iters = 2", "eval_iters = 3"},
              {"shards = 1", "shards = 2"}}) {
         INFO(to);
         const ReplayedRun run;
         run.forget_chain();
         forge(run, 10, setting(from, to));
-        const Result r = run.replay();
-        INFO(r.out << r.err);
-        CHECK(r.code != 0);
-        CHECK(r.out.find("3 of 3 replayed stretches hold") == std::string::npos);
+        check_has(ended_with(5, run.replay()).out, "steps 3 to 5: hold", "steps 5 to 10: differ: step ");
     }
 }
 
@@ -266,8 +298,31 @@ TEST_CASE("replay: another text, or none", "[cli]") {
 TEST_CASE("replay: a beginning that is gone is told, and the other stretches are replayed", "[cli]") {
     const ReplayedRun base, run(kTen + words("--init-from", base.out));
     fs::remove_all(base.out);
-    check_has(ended_with(3, run.replay()).out, "steps 0 to 3: not replayed: " + base.out, "steps 5 to 10: hold",
-              "2 of 2 replayed stretches hold");
+    check_has(ended_with(3, run.replay()).out, "steps 0 to 3: not replayed: there is no " + base.out,
+              "steps 5 to 10: hold", "2 of 2 replayed stretches hold");
+}
+
+TEST_CASE("replay: models, text and run may lie elsewhere", "[cli]") {
+    const ReplayedRun base, other(kTen + words("--seed 2"));
+    for (const auto& [rank, flag, differs] :
+         std::vector<std::array<const char*, 3>>{{"2", "--init-from", "its adapters were trained for another model"},
+                                                 {"0", "--init-from", "step 1: loss"},
+                                                 {"0", "--teacher", "its teachers had other weights"}}) {
+        INFO(flag << " " << rank);
+        const ReplayedRun run(kTen + words("--lora-rank", rank, flag, base.out));
+        const std::string moved = run.path("moved"), proof = run.path("proof");
+        succeeded(call("export --model", run.out, "--proof", proof));
+        fs::rename(base.out, moved);
+        fs::rename(run.text, run.path("moved.txt"));
+        const Arguments flags = words("--threads 1 --data", run.path("moved.txt"));
+        check_has(ended_with(3, call("verify", proof, flags)).out,
+                  "not replayed: there is no " + base.out + " here: name that model with " + flag);
+        for (const Arguments& verify : {words("verify", proof), words("verify --replay all", run.out)}) {
+            succeeded(call(verify + flags + flag + moved));
+            check_has(ended_with(5, call(verify + flags + flag + other.out)).out, differs);
+        }
+        fs::rename(moved, base.out);
+    }
 }
 
 TEST_CASE("replay: bf16 on a CPU that rounds in another order is refused by name", "[cli]") {
@@ -304,11 +359,45 @@ TEST_CASE("proof: holds for who has the text, and each change is found", "[cli]"
         check_has(ended_with(5, call(verify)).out, said);
         run.write(std::string("proof/") + name, good);
     }
+    const std::string chain = read_file(proof + "/chain.jsonl");
+    for (const auto& [change, said] : std::vector<std::pair<std::function<void(ordered_json&)>, const char*>>{
+             {[](auto& line) { line["files"]["model.safetensors"].template get_ref<std::string&>()[0] ^= 1; },
+              "steps 0 to 10: differ: step 3: model.safetensors is not the one in chain.jsonl"},
+             {[](auto& line) {
+                  if (line["step"] == 5) line["files"]["training_state.safetensors"] = "";
+              },
+              "step 3: holds\nsteps 0 to 10: differ: step 5: training_state.safetensors is not the one"},
+             {[](auto& line) {
+                  if (line["step"] == 5) line["step"] = 6;
+              },
+              "step 3: holds\nsteps 0 to 10: differ: step 6: "},
+             {[](auto& line) {
+                  if (line["step"] == 5) line["text"] = "1";
+              },
+              "step 3: holds\nsteps 0 to 10: differ: step 5: the text is not"},
+             {[](auto& line) { line["base"] = "1"; }, "steps 0 to 10: differ: step 10: its adapters were trained for"},
+             {[](auto& line) {
+                  if (line["step"] == 3) line["settings"]["learning_rate"] = "0.0010000000000000002";
+              },
+              "differ: step 10: --learning-rate is 0.001 in config.toml and 0.0010000000000000002 in chain.jsonl"},
+             {[](auto& line) {
+                  if (line["step"] != 5) line["settings"]["batch_size"] = line["step"] == 3 ? "4" : "2";
+              },
+              "steps 0 to 10: differ: step 1: "}}) {
+        INFO(said);
+        forge_chain(proof, change);
+        check_has(ended_with(5, call(verify)).out, said);
+        run.write("proof/chain.jsonl", chain);
+    }
     succeeded(call(verify));
+    const std::string tokenizer = read_file(proof + "/tokenizer.json");
+    fs::remove(proof + "/tokenizer.json");
+    check_has(ended_with(3, call(verify)).err, "tokenizer.json");
+    run.write("proof/tokenizer.json", tokenizer);
     run.write("text.txt", small_text() + "more");
     check_has(ended_with(5, call(verify)).out, "is another text than", "0 of 3 lines hold");
     fs::remove(run.text);
-    check_fails(call("verify", proof), 3, "--data");
+    check_has(ended_with(3, call("verify", proof)).err, "it is not here: name it with --data");
 }
 
 TEST_CASE("replay: wrong usage", "[cli]") {

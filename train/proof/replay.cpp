@@ -1,18 +1,11 @@
 #include "train/proof/replay.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
 
 #include "engine/base/cpu.h"
-#include "formats/files/directory.h"
 #include "formats/files/file.h"
-#include "formats/json.h"
-#include "train/proof/difference.h"
+#include "train/proof/comparison.h"
 #include "train/run/chain.h"
 #include "train/run/resume.h"
 #include "train/run/run_folder.h"
@@ -24,94 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct TemporaryFolder {
-    fs::path path;
-    TemporaryFolder() {
-        std::string name = (fs::temp_directory_path() / "inkling-replay-XXXXXX").string();
-        check(::mkdtemp(name.data()) != nullptr, "{}: cannot be made: {}", name, std::strerror(errno));
-        path = name;
-    }
-    ~TemporaryFolder() { formats::try_remove_tree(path); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-};
-
-// Compares each step of the loop with the records of a stretch.
-class Comparison : public Callback {
-  public:
-    Comparison(const Stretch& stretch, const data::Tokenizer& tokenizer) : stretch_(stretch), tokenizer_(tokenizer) {
-        for (const std::string& line : lines_of(stretch.run / "metrics.jsonl"))
-            if (const auto json = formats::ordered_json_or_null(line); json.is_object())
-                metrics_[json.value("step", std::size_t{0})] = json;
-        for (ChainLine& line : read_chain(stretch.run)) chain_[line.step] = std::move(line);
-    }
-
-    void evaluated(TrainingLoop& loop) override {
-        if (loop.state().step == 0) compare_metrics(loop);
-    }
-    void step_done(TrainingLoop& loop) override { compare(loop); }
-
-    void compare(TrainingLoop& loop) {
-        const std::size_t step = loop.state().step;
-        compare_metrics(loop);
-        if (result.problem.empty() && (chain_.contains(step) || step == stretch_.last)) compare_checkpoint(loop);
-        ended_ = step >= stretch_.last;
-    }
-
-    bool ended() const { return ended_ || !result.problem.empty(); }
-    Replayed result;
-
-  private:
-    void compare_metrics(TrainingLoop& loop) {
-        const auto recorded = metrics_.find(loop.metrics().step);
-        if (recorded == metrics_.end()) return;
-        const nlohmann::ordered_json here = json_of(loop.metrics());
-        for (const char* const key : {"loss", "val_loss", "lr", "grad_norm"}) {
-            const auto found = recorded->second.find(key);
-            if (found == recorded->second.end() || !here.contains(key) || *found == here[key]) continue;
-            return fail(loop,
-                        fmt::format("{} is {} in metrics.jsonl and {} here", key, found->dump(), here[key].dump()));
-        }
-        result.losses += here.contains("loss");
-    }
-
-    void compare_checkpoint(TrainingLoop& loop) {
-        const TemporaryFolder here;
-        TrainingStep& step = loop.step();
-        TrainingState state = loop.state();
-        state.spikes = step.spikes;
-        {
-            const Averaged weights(step.average);
-            result.sha256 = save_checkpoint(here.path, loop.model(), tokenizer_, step.parameters, *step.optimizer,
-                                            step.average, state);
-        }
-        const FileHashes hashes = hashes_of(here.path, result.sha256);
-        if (state.step == stretch_.last && !stretch_.to.empty())
-            if (const std::string found = difference(stretch_.to, here.path, hashes); !found.empty())
-                return fail(loop, found);
-        const auto line = chain_.find(state.step);
-        if (line == chain_.end()) return;
-        if (line->second.text != state.data_fingerprint) return fail(loop, "the text is not the one in chain.jsonl");
-        const FileHashes& there = line->second.files;
-        for (const auto& [name, hash] : hashes)
-            if (const auto found = there.find(name); found == there.end() || found->second != hash)
-                return fail(loop, fmt::format("{} is not the one in chain.jsonl", name));
-        result.lines.push_back(state.step);
-    }
-
-    void fail(const TrainingLoop& loop, const std::string& what) {
-        result.problem = fmt::format("step {}: {}", loop.state().step, what);
-    }
-
-    const Stretch& stretch_;
-    const data::Tokenizer& tokenizer_;
-    std::map<std::size_t, nlohmann::ordered_json> metrics_;
-    std::map<std::size_t, ChainLine> chain_;
-    bool ended_ = false;
-};
-
-// The settings with which the run came to the stretch's end. They hold all changes of its plan on the way.
-Config settings_of(const Stretch& stretch) {
+// The settings at the stretch's end.
+Config settings_of(const Stretch& stretch, const MovedModels& moved) {
     const fs::path from = stretch.to.empty() ? stretch.run / "config.toml" : stretch.to;
     const std::string text =
         stretch.to.empty() ? formats::read_file(from, formats::FileKind::toml) : stored_state(stretch.to).config;
@@ -122,20 +29,83 @@ Config settings_of(const Stretch& stretch) {
     o.max_time = 0, o.patience = 0, o.plan.adjustable = false;  // its end is known
     if (!find_named<data::TokenizerKind>(o.tokenizer))
         o.tokenizer = (stretch.to.empty() ? stretch.run : stretch.to).string();
+    if (!moved.teacher.empty()) o.teacher = moved.teacher;
+    if (!moved.init_from.empty()) o.init_from = moved.init_from, c.given["init-from"] = Config::Source::flag;
     return c;
 }
 
-void check_cpu(const Stretch& stretch, const TrainOptions& options) {
-    if (options.precision != Precision::bf16) return;
-    for (const ChainLine& line : read_chain(stretch.run)) {
-        const auto there = find_named<CpuKind>(line.cpu);
-        const bool in_pairs = used_kind() == CpuKind::avx512_bf16;
-        if (line.step <= stretch.first || line.step > stretch.last || !there) continue;
-        check<BadInput>((*there == CpuKind::avx512_bf16) == in_pairs,
-                        "was trained in bf16 on {}, which rounds in another order than {} here: {}", line.cpu,
-                        name_of(used_kind()),
-                        in_pairs ? "set INKLING_CPU=avx512" : "a CPU with AVX512_BF16 is required");
+void check_models(const Stretch& stretch, const TrainOptions& options) {
+    const auto check_model = [](const std::string& model, const char* flag) {
+        check<BadInput>(model.empty() || formats::is_there(model), "there is no {} here: name that model with {}",
+                        model, flag);
+    };
+    if (stretch.from.empty()) check_model(options.init_from, "--init-from");
+    for (const std::string& teacher : options.teacher) check_model(teacher, "--teacher");
+}
+
+void check_cpu(const ChainLine& line) {
+    const auto there = find_named<CpuKind>(line.cpu);
+    const bool in_pairs = used_kind() == CpuKind::avx512_bf16;
+    check<BadInput>(!there || (*there == CpuKind::avx512_bf16) == in_pairs,
+                    "was trained in bf16 on {}, which rounds in another order than {} here: {}", line.cpu,
+                    name_of(used_kind()), in_pairs ? "set INKLING_CPU=avx512" : "a CPU with AVX512_BF16 is required");
+}
+
+// Steps that were trained with the same settings, on one kind of CPU. The last line of the chain holds them.
+struct Part {
+    std::size_t last = 0;
+    const ChainLine* line = nullptr;  // null: the chain says nothing
+};
+
+// Whether the settings are the same, or a change of the plan (`later`: of the stretch's end) made them differ.
+bool same_settings(const ChainLine& before, const ChainLine& line, const RunPlan& later) {
+    if (before.settings == line.settings) return true;
+    ChainSettings then = before.settings, now = line.settings;
+    const std::string planned = std::exchange(then["max_iters"], now["max_iters"]);
+    return then == now && std::ranges::any_of(later.changes, [&](const RunPlan::Change& c) {
+               return c.step >= before.step && c.step < line.step && fmt::format("{}", c.steps_before) == planned;
+           });
+}
+
+std::vector<Part> parts_of(const Stretch& stretch, const std::vector<ChainLine>& chain, const RunPlan& plan) {
+    std::vector<Part> parts;
+    for (const ChainLine& line : chain) {
+        if (line.step > stretch.last || (line.step <= stretch.first && line.step > 0)) continue;
+        const ChainLine* const before = parts.empty() ? nullptr : parts.back().line;
+        if (before && before->cpu == line.cpu && same_settings(*before, line, plan)) parts.pop_back();
+        parts.push_back({line.step, &line});
     }
+    if (parts.empty() || parts.back().last != stretch.last) parts.push_back({stretch.last});
+    return parts;
+}
+
+// What the chain says of the stretch's end and its checkpoint or config.toml does not; "" if they say the same.
+std::string change_of(const Stretch& stretch, const ChainLine& line, const TrainOptions& options) {
+    for (const Setting& s : settings()) {
+        const auto there = line.settings.find(s.key());
+        const bool later = stretch.to.empty() && s.is(kMayChange);  // config.toml may be newer
+        if (there == line.settings.end() || later || there->second == s.text(options)) continue;
+        return fmt::format("step {}: --{} is {} in {} and {} in chain.jsonl", stretch.last, s.name, s.text(options),
+                           stretch.to.empty() ? "config.toml" : stretch.to.filename().string(), there->second);
+    }
+    return "";
+}
+
+void take_settings(const Part& part, TrainOptions& options) {
+    if (!part.line) return;
+    for (const Setting& s : settings())
+        if (const auto there = part.line->settings.find(s.key()); there != part.line->settings.end())
+            s.read(options, {there->second});
+    std::erase_if(options.plan.changes, [&](const RunPlan::Change& change) { return change.step >= part.last; });
+}
+
+// The text and the models of the stretch's end.
+TrainingState inputs_of(const Stretch& stretch, const ChainLine* line) {
+    if (!stretch.to.empty()) return stored_state(stretch.to);
+    TrainingState state;
+    if (line) state.data_fingerprint = line->text, state.base_fingerprint = line->base;
+    if (line) state.teacher_fingerprint = line->teachers;
+    return state;
 }
 
 }  // namespace
@@ -152,27 +122,39 @@ std::vector<Stretch> stretches_of(const fs::path& run, std::vector<fs::path> che
     return all;
 }
 
-Replayed replay(const Stretch& stretch, TextOfRuns& text, SetupEvents& events, Callback& watch,
+Replayed replay(const Stretch& stretch, const MovedModels& moved, TextOfRuns& text, Callback& watch,
                 const std::function<bool()>& stop) {
-    Resume resume;
-    if (!stretch.from.empty()) resume.candidates = {stretch.from};
-    Config config = resolve(settings_of(stretch), resume);
-    check_cpu(stretch, config.options);
-    config.options.out = "";  // no file of ids
-    PreparedRun run{.corpus = text.corpus, .datasets = &text.datasets};
-    prepare(config, resume, events, run);
-    Comparison comparison(stretch, *run.loaded.tokenizer);
-    if (!stretch.to.empty())
-        for (const std::string& other : changed_inputs(stored_state(stretch.to), run.loop->state()))
+    const std::vector<ChainLine> chain = read_chain(stretch.run);
+    const Config config = settings_of(stretch, moved);
+    const std::vector<Part> parts = parts_of(stretch, chain, config.options.plan);
+    check_models(stretch, config.options);
+    Comparison comparison(stretch, chain);
+    std::string& problem = comparison.result.problem;
+    if (const ChainLine* const line = parts.back().line) problem = change_of(stretch, *line, config.options);
+    fs::path from = stretch.from;
+    for (const Part& part : parts) {
+        if (!problem.empty() || stop()) break;
+        if (part.line) check_cpu(*part.line);
+        Resume resume;
+        if (!from.empty()) resume.candidates = {from};
+        Config settings = config;
+        take_settings(part, settings.options);
+        settings = resolve(settings, resume);
+        settings.options.out = "";  // no file of ids
+        SetupEvents silent;
+        PreparedRun run{.corpus = text.corpus, .datasets = &text.datasets};
+        prepare(settings, resume, silent, run);
+        for (const std::string& other : changed_inputs(inputs_of(stretch, parts.back().line), run.loop->state()))
             return {fmt::format("step {}: {}", stretch.last, other)};
-    if (stretch.first == 0) comparison.compare(*run.loop);
-    try {
-        run.loop->run({&comparison, &watch}, [&] { return comparison.ended() || stop(); });
-        if (!comparison.ended() && !stop())
-            comparison.result.problem =
-                fmt::format("step {}: its settings end the training here", run.loop->state().step);
-    } catch (const Diverged& e) {
-        comparison.result.problem = e.what();
+        comparison.begin(*run.loop, *run.loaded.tokenizer, part.last);
+        try {
+            run.loop->run({&comparison, &watch}, [&] { return comparison.ended() || stop(); });
+            if (!comparison.ended() && !stop())
+                problem = fmt::format("step {}: its settings end the training here", run.loop->state().step);
+        } catch (const Diverged& e) {
+            problem = e.what();
+        }
+        if (comparison.ended() && problem.empty()) from = comparison.saved();
     }
     return comparison.result;
 }

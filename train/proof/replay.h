@@ -2,7 +2,7 @@
 // losses in metrics.jsonl, the lines of chain.jsonl, and the checkpoint at its end. The run's folder stays as it is.
 //   TextOfRuns text{read_text(options)};
 //   for (const Stretch& stretch : stretches_of(run, checkpoints))
-//       const Replayed replayed = replay(stretch, text, events, watch, stop);
+//       const Replayed replayed = replay(stretch, {}, text, watch, stop);
 #pragma once
 
 #include <filesystem>
@@ -25,6 +25,12 @@ struct Stretch {
 // Those between the checkpoints, and the first, from step 0.
 std::vector<Stretch> stretches_of(const std::filesystem::path& run, std::vector<std::filesystem::path> checkpoints);
 
+// Models of the run that lie elsewhere now; empty: where its settings say.
+struct MovedModels {
+    std::string init_from = "";
+    std::vector<std::string> teacher = {};
+};
+
 struct Replayed {
     std::string problem = "";             // the first that differs, with its step; "" if the stretch holds
     std::size_t losses = 0;               // recorded ones that are the same
@@ -32,9 +38,10 @@ struct Replayed {
     std::string sha256 = "";              // of the weights at its end
 };
 
-// Trains with the settings of the checkpoint at the end. `watch` sees the steps; `stop` ends it early. Throws BadInput
-// if it cannot be trained here: a file is missing, or bf16 rounds in another order on this CPU.
-Replayed replay(const Stretch& stretch, TextOfRuns& text, SetupEvents& events, Callback& watch,
+// Trains with the settings of the checkpoint at the end, or before a --resume that changed them, those in the chain.
+// `watch` sees the steps; `stop` ends it early. Throws BadInput if it cannot be trained here: a file is missing, or
+// bf16 rounds in another order on this CPU.
+Replayed replay(const Stretch& stretch, const MovedModels& moved, TextOfRuns& text, Callback& watch,
                 const std::function<bool()>& stop);
 
 }  // namespace inkling::train

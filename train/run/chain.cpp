@@ -10,7 +10,9 @@
 #include "formats/json.h"
 #include "formats/sha256.h"
 #include "train/loop.h"
+#include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 
@@ -30,6 +32,14 @@ std::string hash_of(const fs::path& file) {
     return sha256_of(formats::json_text(config));
 }
 
+ChainSettings settings_of(const TrainOptions& options) {
+    ChainSettings all;
+    for (const Setting& s : settings())
+        if ((!s.is(kMayChange) && !s.is(kOneStart) && !s.is(kTakesFile)) || s.name == "max-iters")
+            all[s.key()] = s.text(options);
+    return all;
+}
+
 }  // namespace
 
 FileHashes hashes_of(const fs::path& checkpoint, const std::string& weights) {
@@ -43,11 +53,15 @@ FileHashes hashes_of(const fs::path& checkpoint, const std::string& weights) {
 
 std::vector<ChainLine> read_chain(const fs::path& run) {
     std::vector<ChainLine> lines;
+    ChainSettings settings;
     for (const std::string& text : lines_of(file_of(run))) {
         const nlohmann::json json = formats::json_or_null(text);
         try {
             ChainLine& line = lines.emplace_back();
             line.step = json.at("step"), line.text = json.at("text"), line.cpu = json.value("cpu", "");
+            line.base = json.value("base", ""), line.teachers = json.value("teachers", "");
+            for (const auto& [key, value] : json.value("settings", ChainSettings())) settings[key] = value;
+            line.settings = settings;
             line.files = json.at("files").get<FileHashes>();
             line.before = json.at("before"), line.sha256 = sha256_of(text);
         } catch (const nlohmann::json::exception&) {
@@ -73,11 +87,14 @@ std::vector<std::string> chain_problems(const fs::path& run) {
         const std::size_t i = names.size();
         const std::string before = i == 0 ? "" : lines[i - 1].sha256;
         if (line.before != before) add(line.step, "the line before it is not the one that it was written after");
+        if (i > 0 && line.step <= lines[i - 1].step) add(line.step, "the line before it is of a later step");
         const fs::path folder = run / names.emplace_back(checkpoint_name(line.step));
         if (!formats::is_there(folder)) continue;  // no longer kept
         try {
+            const FileHashes files = hashes_of(folder);
             for (const auto& [name, hash] : line.files)
-                if (hash_of(folder / name) != hash) add(line.step, name + " is not the one that was saved");
+                if (const auto found = files.find(name); found == files.end() || found->second != hash)
+                    add(line.step, name + " is not the one that was saved");
         } catch (const BadInput& e) {
             add(line.step, e.what());
         }
@@ -89,16 +106,28 @@ std::vector<std::string> chain_problems(const fs::path& run) {
 }
 
 ChainFile::ChainFile(const fs::path& run, const TrainingLoop& loop) : file_(file_of(run), loop.state().step) {
-    const std::vector<std::string> lines = lines_of(file_of(run));
-    if (!lines.empty()) before_ = sha256_of(lines.back());
+    std::vector<ChainLine> lines;
+    try {
+        lines = read_chain(run);
+    } catch (const BadInput&) {  // `verify` names the line
+    }
+    if (!lines.empty()) before_ = lines.back().sha256, settings_ = lines.back().settings;
     const fs::path checkpoint = run / checkpoint_name(loop.state().step);
-    const bool has_line = !lines.empty() && formats::json_or_null(lines.back()).value("step", 0u) == loop.state().step;
-    if (!has_line && formats::is_there(checkpoint)) add(checkpoint, loop);
+    if ((!lines.empty() && lines.back().step == loop.state().step) || !formats::is_there(checkpoint)) return;
+    const TrainingState saved = stored_state(checkpoint);
+    add(checkpoint, saved, parse_toml(saved.config, checkpoint.string(), UnknownKeys::passed_over).options);
 }
 
-void ChainFile::add(const fs::path& checkpoint, const TrainingLoop& loop, const std::string& weights) {
-    nlohmann::ordered_json line = {{"step", loop.state().step}, {"text", loop.state().data_fingerprint}};
-    if (loop.options().precision == Precision::bf16) line["cpu"] = name_of(used_kind());
+void ChainFile::add(const fs::path& checkpoint, const TrainingState& state, const TrainOptions& options,
+                    const std::string& weights) {
+    nlohmann::ordered_json line = {{"step", state.step}, {"text", state.data_fingerprint}};
+    if (!state.base_fingerprint.empty()) line["base"] = state.base_fingerprint;
+    if (!state.teacher_fingerprint.empty()) line["teachers"] = state.teacher_fingerprint;
+    if (options.precision == Precision::bf16) line["cpu"] = name_of(used_kind());
+    for (const auto& [key, text] : settings_of(options)) {
+        const auto before = settings_.find(key);
+        if (before == settings_.end() || before->second != text) line["settings"][key] = settings_[key] = text;
+    }
     line["files"] = hashes_of(checkpoint, weights);
     line["before"] = before_;
     file_.write(line);

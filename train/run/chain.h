@@ -1,7 +1,8 @@
 // OUT/chain.jsonl: a line for each checkpoint that a run saved, with the hashes of its files and the hash of the line
 // before, so that no line can be changed, added or removed later without changing all lines after it. The same training
-// writes the same lines, on every machine. Keys: step, text (the fingerprint of the training data), files (hash_of each
-// file of the checkpoint), before; in bf16 also cpu.
+// writes the same lines, on every machine. Keys: step, text (the fingerprint of the training data), base and teachers
+// (those of the adapters' base model and of the teachers), settings (that differ from the line before, as texts: those
+// on which the result depends, without paths), files (hash_of each file of the checkpoint), before; in bf16 also cpu.
 //   ChainFile chain(folder.path(), loop);
 //   chain.add(checkpoint, loop, weights_sha256);
 //   for (const ChainLine& line : read_chain(folder.path())) ...
@@ -16,7 +17,11 @@
 
 namespace inkling::train {
 
+struct TrainingState;
+
 using FileHashes = std::map<std::string, std::string>;  // by name, in hexadecimal
+
+using ChainSettings = std::map<std::string, std::string>;  // by key, as on the command line
 
 // The SHA-256 of a checkpoint's files. That of the training state is of what depends on the training alone, not of
 // clocks and paths; that of adapter_config.json leaves out the base model's path. `weights`: weights_sha256(), if
@@ -25,7 +30,9 @@ FileHashes hashes_of(const std::filesystem::path& checkpoint, const std::string&
 
 struct ChainLine {
     std::size_t step = 0;
-    std::string text, cpu;  // cpu: the kind of CPU that trained in bf16; "" for fp32
+    std::string text, base, teachers;
+    std::string cpu;         // the kind of CPU that trained in bf16; "" for fp32
+    ChainSettings settings;  // all of them
     FileHashes files;
     std::string before;  // sha256 of the line before; "" for the first
     std::string sha256;  // of this line
@@ -41,11 +48,13 @@ class ChainFile {
   public:
     // Drops lines after the loop's step. Adds the line of that step's checkpoint if it is missing.
     ChainFile(const std::filesystem::path& run, const TrainingLoop& loop);
-    void add(const std::filesystem::path& checkpoint, const TrainingLoop& loop, const std::string& weights = "");
+    void add(const std::filesystem::path& checkpoint, const TrainingState& state, const TrainOptions& options,
+             const std::string& weights = "");
 
   private:
     LinesFile file_;
     std::string before_;
+    ChainSettings settings_;
 };
 
 }  // namespace inkling::train

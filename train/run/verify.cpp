@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-models::LoadedModel load(const fs::path& folder, const TrainOptions& options) {
+models::LoadedModel load(const fs::path& folder, const std::string& base, const TrainOptions& options) {
     if (!models::is_adapter(folder)) return models::load_model(folder, options.dropout);
-    models::LoadedModel loaded =
-        models::load_model(models::base_of_adapter(folder), options.dropout, {options.base_precision});
+    const fs::path model = base.empty() ? models::base_of_adapter(folder) : models::find_model(base);
+    models::LoadedModel loaded = models::load_model(model, options.dropout, {options.base_precision});
     models::load_adapter(folder, *loaded.model);
     return loaded;
 }
@@ -40,12 +40,12 @@ CheckedLink verify_link(const fs::path& run, const std::string& name, const std:
 
 }  // namespace
 
-CheckedCheckpoint verify_checkpoint(const fs::path& folder) {
+CheckedCheckpoint verify_checkpoint(const fs::path& folder, const std::string& base) {
     CheckedCheckpoint found{folder};
     try {
         const std::string what = (folder / "training_state.safetensors: config").string();
         const TrainOptions options = parse_toml(stored_state(folder).config, what).options;
-        const models::LoadedModel loaded = load(folder, options);
+        const models::LoadedModel loaded = load(folder, base, options);
         nn::FlatParameters<float> parameters(*loaded.model);
         const auto optimizer = make_optimizer(options, parameters);
         WeightAverage average(parameters, options.ema);
@@ -54,7 +54,7 @@ CheckedCheckpoint verify_checkpoint(const fs::path& folder) {
                         "{}: its training state is of step {}", folder.string(), state.step);
         check<BadInput>(state.base_fingerprint == base_fingerprint(*loaded.model),
                         "{}: its adapters were trained for another model than {} holds now", folder.string(),
-                        loaded.model->adapter.base);
+                        base.empty() ? loaded.model->adapter.base : base);
         found.val_loss = state.val_loss;
         found.data_fingerprint = state.data_fingerprint;
     } catch (const Error& e) {

@@ -19,8 +19,8 @@ struct CheckedCheckpoint {
 };
 
 // Reads model, tokenizer and training state, and compares their checksums; for adapters, checks that their base model
-// is unchanged. Throws only if memory runs out.
-CheckedCheckpoint verify_checkpoint(const std::filesystem::path& folder);
+// is unchanged, which may lie elsewhere now (`base`). Throws only if memory runs out.
+CheckedCheckpoint verify_checkpoint(const std::filesystem::path& folder, const std::string& base = "");
 
 struct CheckedLink {
     std::string name, target;  // target "" if the link does not exist
