@@ -24,6 +24,7 @@ namespace {
 
 struct AttentionArguments {
     ModelArgument model;
+    WeightFlags weights;
     OutputFile out;
     std::string prompt, prompt_file, format, head;
     std::size_t threads = 0;
@@ -90,7 +91,7 @@ int show_attention(const AttentionArguments& args) {
     const bool nothing_asked = args.out.path.empty() && args.format.empty() && !args.json && !only;
     if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);
-    const auto [model, tokenizer] = load_current(args.model);
+    const auto [model, tokenizer] = load_current(args.model, {args.weights.type_for(args.model.weights()), true});
     tokenizer->take_unknown(args.strict);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
     check<Usage>(!only || (only->layer < layers && only->head < heads),
@@ -137,6 +138,7 @@ Action add_attention(CLI::App& app) {
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show only this head; json: all others are null");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
+    add_weight_flags(app, args->weights);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
     return [args] { return show_attention(*args); };

@@ -91,9 +91,9 @@ void print_text(generate::Sequence& text, std::span<generate::Sequence* const> b
 }
 
 // Generates samples first .. first + n - 1 of `begun` as a batch. Prints each as it is generated, once the ones before
-// it are complete.
+// it are complete. The last of all samples takes its memory over.
 void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
-                    const WritingOptions& writing, std::size_t first, std::size_t n) {
+                    const WritingOptions& writing, std::size_t first, std::size_t n, bool last) {
     const std::atomic<int>& signal = catch_signals();
     std::vector<generate::Sequence> texts;
     std::vector<generate::Sequence*> batch;
@@ -103,7 +103,8 @@ void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer,
         if (!writing.json && !writing.no_prompt) print(prompt);
         if (texts.empty()) {
             if (!begun.finished()) until_signal([&] { begun.prefill(); });
-            for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.fork(first + i));
+            for (std::size_t i = 0; i + last < n; ++i) texts.push_back(begun.fork(first + i));
+            if (last) texts.push_back(std::move(begun).fork(first + n - 1));
             for (generate::Sequence& text : texts) batch.push_back(&text);
         }
         print_text(texts[shown], batch, tokenizer, prompt, writing);
@@ -132,8 +133,10 @@ int generate_text(GenerateArguments& args) {
     if (text.prompt_tokens() > context)
         spdlog::info("the prompt has {} tokens: the model sees the last {}", text.prompt_tokens(), context);
     const std::atomic<int>& signal = catch_signals();
-    for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether)
-        write_together(text, *tokenizer, prompt.text, writing, i, std::min(kTogether, args.num_samples - i));
+    for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether) {
+        const std::size_t n = std::min(kTogether, args.num_samples - i);
+        write_together(text, *tokenizer, prompt.text, writing, i, n, i + n == args.num_samples);
+    }
     if (!writing.json) print("\n");
     return 0;
 }

@@ -13,9 +13,7 @@
 #include "engine/base/precision.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
-#include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "models/files/weight_files.h"
 #include "train/run/checkpoint.h"
 
 namespace inkling::cli {
@@ -56,15 +54,6 @@ int show_cpu(const InfoArguments& args) {
     return 0;
 }
 
-std::uint64_t bytes_of(const fs::path& folder) {
-    if (models::is_adapter(folder)) return fs::file_size(folder / "adapter_model.safetensors");
-    return models::WeightFiles::open(folder).bytes();
-}
-
-std::string stored_type(const fs::path& folder) {
-    return std::string(models::WeightFiles::open(models::base_of_adapter(folder)).type());
-}
-
 std::string positions_of(const models::Architecture& c) {
     if (c.positions == models::Positions::learned) return "learned";
     const char* const scaling = c.rope.scaling == models::RopeScaling::linear   ? ", linear scaling by "
@@ -88,11 +77,11 @@ std::string template_of(const data::Tokenizer& tokenizer) {
 int show(const InfoArguments& args) {
     if (args.cpu) return show_cpu(args);
     const fs::path folder = models::find_model(args.model);
-    const auto [model, tokenizer] = models::load_model(folder, std::nullopt, {WeightType::q8_0});  // the smallest
-    const models::Architecture& c = model->config;
+    const models::ModelHeader header = models::read_header(folder);
+    const models::Architecture& c = header.config;
     nlohmann::ordered_json info = {{"folder", folder.string()},
                                    {"arch", c.family},
-                                   {"parameters", model->parameter_count()},
+                                   {"parameters", header.parameter_count()},
                                    {"n_layer", c.n_layer},
                                    {"n_head", c.n_head},
                                    {"n_embd", c.n_embd},
@@ -102,15 +91,15 @@ int show(const InfoArguments& args) {
                                    {"bias", c.qkv_bias},
                                    {"dropout", c.dropout},
                                    {"positions", positions_of(c)},
-                                   {"tokenizer", name_of(tokenizer->kind())},
-                                   {"chat_template", template_of(*tokenizer)},
-                                   {"type", stored_type(folder)},
-                                   {"bytes", bytes_of(folder)}};
-    if (const models::AdapterOptions& adapter = model->adapter; adapter.rank > 0) {
+                                   {"tokenizer", name_of(header.tokenizer->kind())},
+                                   {"chat_template", template_of(*header.tokenizer)},
+                                   {"type", std::string(header.weights.type())},
+                                   {"bytes", header.weights.bytes()}};
+    if (const auto& [adapter, adapted, count] = header.adapter; adapter.rank > 0) {
+        info["bytes"] = fs::file_size(folder / "adapter_model.safetensors");
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});
-        const auto adapted = [&m = *model](const models::ParameterSpec& p) { return m.has_adapter(p); };
         info["lora_targets"] = fmt::format("{}", fmt::join(models::target_names(c, adapted), ","));
-        info["trained_parameters"] = model->adapter_count();
+        info["trained_parameters"] = count;
     }
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     if (formats::is_there(folder / "training_state.safetensors")) {

@@ -239,8 +239,16 @@ std::string Sequence::write() {
 
 std::string Sequence::take() { return std::exchange(pending_text_, ""); }
 
-Sequence Sequence::fork(std::uint64_t sample) const {
+Sequence Sequence::fork(std::uint64_t sample) const& {
     Sequence copy = *this;
+    copy.options_.sample = sample;
+    return copy;
+}
+
+Sequence Sequence::fork(std::uint64_t sample) && {
+    models::KvCache cache = std::move(cache_);
+    Sequence copy = *this;
+    copy.cache_ = std::move(cache);
     copy.options_.sample = sample;
     return copy;
 }

@@ -66,10 +66,12 @@ class Sequence {
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 
-    void limit(std::size_t max_tokens);         // changes the option, before the first token
-    void prefill();                             // processes the prompt now, so that fork() need not
-    bool prefill_piece();                       // the next kPromptPiece tokens of it; false: all is processed
-    Sequence fork(std::uint64_t sample) const;  // a copy that continues as `sample` of the seed
+    void limit(std::size_t max_tokens);          // changes the option, before the first token
+    void prefill();                              // processes the prompt now, so that fork() need not
+    bool prefill_piece();                        // the next kPromptPiece tokens of it; false: all is processed
+    Sequence fork(std::uint64_t sample) const&;  // a copy that continues as `sample` of the seed
+    // The same, with this text's own cache: this text can be asked, but not continued.
+    Sequence fork(std::uint64_t sample) &&;
 
     std::string next();   // step(), then take(); throws as step()
     std::string write();  // next(), until it is finished

@@ -1,5 +1,6 @@
 #include "models/kv_cache.h"
 
+#include "engine/memory/buffer_pool.h"
 #include "engine/ops.h"
 
 namespace inkling::models {
@@ -48,12 +49,14 @@ void KvCache::reserve(std::size_t n) {
     next_.assign(layers_.size(), {0});
     for (Layer& l : layers_) {
         if (n <= l.first + l.capacity()) continue;
-        const std::size_t held = length_ - l.first, all = std::max({n, 2 * l.capacity(), std::size_t{64}}),
+        const std::size_t before = l.capacity(), held = length_ - l.first,
+                          all = std::max({n, before + before / 4, std::size_t{64}}),
                           kept = l.window > 0 ? std::min(held, l.window - 1) : held,
                           capacity = std::min(most_, l.window > 0 ? std::min(all, 2 * l.window) : all);
-        if (capacity == l.capacity() && held < capacity) continue;  // append() takes more than two windows
+        if (capacity == before && held < capacity) continue;  // append() takes more than two windows
         const auto grown = [&](const Array<float>& x) { return moved(x, held - kept, held, capacity); };
         l = {l.window, length_ - kept, grown(l.keys), grown(l.values)};  // both, or neither if memory runs out
+        if (before > 0 && capacity != before) release_cached_buffers();  // no other layer fits into the old ones
     }
 }
 

@@ -107,7 +107,7 @@ void add_weight_flags(CLI::App& app, WeightFlags& flags) {
 }
 
 InferenceArgument load_for_inference(const ModelArgument& argument, const WeightFlags& weights) {
-    const WeightType type = weights.type_for(argument.model.empty() ? argument.adapter : argument.model);
+    const WeightType type = weights.type_for(argument.weights());
     models::LoadedModel loaded = load_current(argument, {type, true});
     return {std::make_shared<const models::InferenceModel>(*loaded.model, type), std::move(loaded.tokenizer)};
 }

@@ -16,6 +16,7 @@ namespace inkling::cli {
 struct ModelArgument {
     std::string model, adapter;
     const std::string& name() const { return adapter.empty() ? model : adapter; }  // for messages
+    const std::string& weights() const { return model.empty() ? adapter : model; }
 };
 
 // Adds --model and --adapter. A command needs at least one of them.

@@ -124,6 +124,25 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, cons
     return shorten_list(std::move(problems));
 }
 
+// The files of an adapter that fits a model of this architecture.
+struct AdapterFiles {
+    AdapterFiles(const fs::path& folder, const Architecture& model)
+        : options(read_adapter_config(folder)),
+          file(folder / kAdapterWeights),
+          patterns(folder / kAdapterConfig, options),
+          config(model) {
+        config.tied_head = false;
+        const std::string problems = adapter_misfits(config, file, patterns);
+        check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path, problems);
+    }
+    LayerSize size_of(const ParameterSpec& p) const { return patterns.of(family(config.family).layer_of(p)); }
+
+    const AdapterOptions options;
+    const AdapterFile file;
+    const AdapterPatterns patterns;
+    Architecture config;  // with a head of its own, which may be adapted
+};
+
 // Whether the file's values of a weight equal the model's, up to rounding of both.
 bool is_same(const Weight<float>& weight, Array<float> values, std::string_view stored) {
     if (weight.packed()) values = Weight(Tensor<float>(values)).as(weight.packed()->type()).values().clone();
@@ -150,14 +169,30 @@ void untie_head(Transformer<float>& model) {
 
 }  // namespace
 
+AdapterHeader read_adapter_header(const fs::path& folder, Architecture& config) {
+    const AdapterFiles files(folder, config);
+    AdapterHeader header{.options = files.options};
+    std::set<std::pair<ParameterName, std::size_t>> adapted;
+    for (const ParameterSpec& p : parameters(files.config)) {
+        if (!may_have_adapter(p)) continue;
+        const auto [first, second] = stored_adapter(files.config, p, files.size_of(p).rank);
+        if (!files.file.contains(first.name)) continue;
+        if (p.name == ParameterName::token_table || p.name == ParameterName::head) config.tied_head = false;
+        if (p.name == ParameterName::token_table) continue;  // merged
+        adapted.emplace(p.name, p.layer);
+        header.parameters += inkling::size_of(first.shape) + inkling::size_of(second.shape);
+    }
+    header.adapted = [adapted](const ParameterSpec& p) {
+        return may_be_adapted(p) && adapted.contains({p.name, p.layer});
+    };
+    return header;
+}
+
 void load_adapter(const fs::path& folder, Transformer<float>& model) {
-    const AdapterOptions options = read_adapter_config(folder);
-    const AdapterFile file(folder / kAdapterWeights);
-    Architecture a = model.config;
-    a.tied_head = false;
-    const AdapterPatterns patterns(folder / kAdapterConfig, options);
-    const std::string problems = adapter_misfits(a, file, patterns);
-    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path, problems);
+    const AdapterFiles files(folder, model.config);
+    const AdapterFile& file = files.file;
+    const AdapterOptions& options = files.options;
+    const Architecture& a = files.config;
     check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
                     file.path);
     model.adapt(options, nullptr, std::nullopt);
@@ -167,7 +202,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
         const std::string base = base_name(a, p, file);
         check<BadInput>(base.empty() || is_same(own, file.read(base, p.shape), file.tensor(base).layout->name),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path, base);
-        const LayerSize size = patterns.of(family(a.family).layer_of(p));
+        const LayerSize size = files.size_of(p);
         const auto [first, second] = stored_adapter(a, p, size.rank);
         if (!file.contains(first.name)) continue;
         const bool table = p.name == ParameterName::token_table;

@@ -32,6 +32,15 @@ std::vector<std::filesystem::path> model_parts(const std::filesystem::path& path
 // that do not fit the model.
 void load_adapter(const std::filesystem::path& folder, Transformer<float>& model);
 
+// What an adapter's folder adds to a model, by the headers of its files.
+struct AdapterHeader {
+    AdapterOptions options = {};   // rank 0: no adapter
+    ParameterFilter adapted = {};  // weights that have matrices of their own
+    std::uint64_t parameters = 0;  // of these matrices
+};
+// Unties the config's head where load_adapter does so. Throws BadInput for tensors that do not fit the model.
+AdapterHeader read_adapter_header(const std::filesystem::path& folder, Architecture& config);
+
 // Writes the model's adapters, as float32, and the tokenizer's files into an existing folder.
 void save_adapter(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                   formats::Sha256* hash = nullptr);

@@ -110,32 +110,52 @@ WeightType usual_weights(const fs::path& model) {
     return quantized ? WeightType::q8_0 : WeightType::fp32;
 }
 
+// The files of a model, which is no adapter, before memory for its weights is taken. One GGUF header is parsed once.
+static ModelHeader open_files(const fs::path& folder) {
+    const bool gguf = formats::is_gguf(folder);
+    Architecture config = gguf ? Architecture() : load_config(folder);
+    ModelHeader header{WeightFiles::open(folder), std::move(config), nullptr};
+    if (gguf) header.config = read_gguf_config(*header.weights.gguf());
+    check_weights(header.config, header.weights);
+    return header;
+}
+
+static void read_tokenizer(const fs::path& folder, ModelHeader& header) {
+    const formats::GgufFile* const gguf = header.weights.gguf();
+    header.tokenizer = gguf ? read_gguf_tokenizer(*gguf) : read_tokenizer(folder);
+    if (!gguf) {
+        header.tokenizer->named = read_named_tokens(folder, *header.tokenizer, &header.config);
+        header.tokenizer->chat = data::read_chat_source(folder);
+    }
+#ifdef __GLIBC__
+    malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
+#endif
+    check<BadInput>(header.tokenizer->vocab_size() <= header.config.vocab_size,
+                    "{}: {} tokens do not fit the model's vocabulary of {}", header.tokenizer->origin,
+                    header.tokenizer->vocab_size(), header.config.vocab_size);
+}
+
+ModelHeader read_header(const fs::path& path) {
+    const fs::path folder = base_of_adapter(path);
+    ModelHeader header = open_files(folder);
+    read_tokenizer(folder, header);
+    if (has_own_head(header.config, header.weights)) header.config.tied_head = false;
+    if (is_adapter(path)) header.adapter = read_adapter_header(path, header.config);
+    return header;
+}
+
 LoadedModel load_model(const fs::path& path, std::optional<double> dropout, WeightStorage storage) {
     const fs::path folder = base_of_adapter(path);
-    const bool gguf = formats::is_gguf(folder);  // one file, whose header is parsed once
-    Architecture config = gguf ? Architecture() : load_config(folder);
-    const WeightFiles file = WeightFiles::open(folder);
-    if (gguf) config = read_gguf_config(*file.gguf());
-    if (dropout) config.dropout = *dropout;
-    check_weights(config, file);  // before memory for the model is taken
+    ModelHeader header = open_files(folder);
+    if (dropout) header.config.dropout = *dropout;
+    LoadedModel loaded{std::make_unique<Transformer<float>>(header.config, std::nullopt), nullptr};
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
-    auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
-        auto tokenizer = file.gguf() ? read_gguf_tokenizer(*file.gguf()) : read_tokenizer(folder);
-#ifdef __GLIBC__
-        malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
-#endif
-        return tokenizer;
-    });
-    LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
-    load_weights(*loaded.model, file, storage);
-    loaded.tokenizer = reading.get();
-    if (!file.gguf()) {
-        loaded.tokenizer->named = read_named_tokens(folder, *loaded.tokenizer, &loaded.model->config);
-        loaded.tokenizer->chat = data::read_chat_source(folder);
-    }
-    check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
-                    "{}: {} tokens do not fit the model's vocabulary of {}", loaded.tokenizer->origin,
-                    loaded.tokenizer->vocab_size(), config.vocab_size);
+    auto reading = std::async(std::launch::async | std::launch::deferred, [&] { read_tokenizer(folder, header); });
+    load_weights(*loaded.model, header.weights, storage);
+    reading.get();
+    header.config.tied_head = loaded.model->config.tied_head;
+    loaded.model->config = header.config;
+    loaded.tokenizer = std::move(header.tokenizer);
     loaded.model->eval();
     if (is_adapter(path)) load_adapter(path, *loaded.model);
     return loaded;

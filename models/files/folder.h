@@ -10,6 +10,8 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "formats/safetensors/safetensors.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/weight_files.h"
 #include "models/transformer.h"
 
 namespace inkling::models {
@@ -24,6 +26,18 @@ struct LoadedModel {
 // replaces config.json's. Matrices are packed one by one as they are read.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
                        WeightStorage storage = {});
+
+// A model by its files' headers: the same errors as load_model's, but no weight is read, and none is checked.
+struct ModelHeader {
+    WeightFiles weights;  // of the base model, if the folder is an adapter's
+    Architecture config;
+    std::unique_ptr<data::Tokenizer> tokenizer;
+    AdapterHeader adapter = {};
+
+    std::uint64_t parameter_count() const { return models::parameter_count(config) + adapter.parameters; }
+};
+ModelHeader read_header(const std::filesystem::path& folder);
+
 // The type of the weights in memory where none is asked for: q8_0 for a quantized GGUF file, else float32.
 WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);

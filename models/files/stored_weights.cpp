@@ -168,6 +168,16 @@ void check_weights(const Architecture& a, const WeightFiles& file) {
     check<BadInput>(problems.empty(), "{}: the weights do not fit {}{}", file.path.string(), stored.config(), problems);
 }
 
+bool has_own_head(const Architecture& a, const WeightFiles& file) {
+    const Stored stored{family(a.family), file};
+    const std::string copy = stored.name_of(tied_head(a));
+    if (!a.tied_head || !file.contains(copy)) return false;
+    const formats::FileTensor &head = file.tensor(copy), &table = file.tensor(stored.name_of(parameters(a).front()));
+    const bool same = head.layout == table.layout && std::ranges::equal(head.bytes, table.bytes);
+    for (const formats::FileTensor* const tensor : {&head, &table}) tensor->release(0, tensor->count);
+    return !same;
+}
+
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage) {
     const Stored stored{family(model.config.family), file};
     const bool trained = storage.type == WeightType::fp32 && !storage.inference;
@@ -182,13 +192,8 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
         };
         model.set(p, values(), storage);
     }
-    if (!model.config.tied_head) return;
-    // A head in the file that is not the table is the model's, whatever the configuration says: transformers 5 takes
-    // it.
+    if (!has_own_head(model.config, file)) return;
     const ParameterSpec head = tied_head(model.config);
-    const std::string copy = stored.name_of(head);
-    if (!file.contains(copy) || read(file, copy) == read(file, stored.name_of(parameters(model.config).front())))
-        return;
     model.config.tied_head = false;
     model.set(head, Tensor<float>(read_values<float>(stored, model.config, head), true), storage);
 }

@@ -27,6 +27,9 @@ std::string shorten_list(std::string problems);
 // Throws BadInput for weights that are missing, left over or of another shape than the architecture's. Allocates no
 // memory by the architecture, which may claim any size.
 void check_weights(const Architecture& a, const WeightFiles& file);
+// Whether the file has a head that is not the token table, although the configuration ties them: it is the model's
+// then, as in transformers 5.
+bool has_own_head(const Architecture& a, const WeightFiles& file);
 // Loads every parameter of the model; check_weights comes first. Throws BadInput for values that are not finite.
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage);
 // Writes a model.safetensors, as save_model says.

@@ -61,4 +61,9 @@ TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that 
     check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and ");
     CHECK_FALSE(fs::exists(folder.out));
     check_fails(call("bench --preset tiny --batch 100000000"), 1, "out of memory: ");
+    const fs::path unread =
+        folder.write("unread/weights", "");  // there are none: the run ends before it looks for them
+    fs::copy(small_run() + "/latest/config.json", unread.parent_path());
+    check_fails(program(folder.train("--batch-size 100000000 --block-size 8 --init-from", unread.parent_path())), 1,
+                "out of memory: ");
 }

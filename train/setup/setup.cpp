@@ -61,6 +61,7 @@ class Preparation {
             }
         }
         if (!options_.init_from.empty()) {
+            check_least_memory(models::find_model(options_.init_from));
             run.loaded = options_.lora_rank > 0 ? load_adapted() : load_whole(models::find_model(options_.init_from));
             change_softcap(config_, run.loaded.model->config);
         }
@@ -105,6 +106,21 @@ class Preparation {
     static bool holds_ids(const fs::path& folder) {
         const auto names = formats::names_in(folder);
         return std::any_of(names.begin(), names.end(), [](const auto& n) { return n.starts_with("tokens-"); });
+    }
+
+    // Refuses a model that certainly takes too much memory before it is read: make_loop() knows what a recipe chooses
+    // by the text, and checks again.
+    void check_least_memory(const fs::path& folder) const {
+        Config least = config_;
+        models::Architecture model = models::load_config(folder);
+        fit_base_precision(folder, least);
+        check_targets(model, options_);
+        change_softcap(least, model);
+        const bool chosen = least.fits == Fits::model;
+        if (chosen) least.choose("batch-size", least.options.batch_size, least.options.shards);
+        if (chosen) least.choose("block-size", least.options.block_size, 1);
+        take_shape(model, chosen || least.is_given("block-size"), least);
+        check_memory(least.options, model, 0);
     }
 
     // Loads a model whose weights are all trained; merges its adapter, if any.

@@ -51,7 +51,8 @@ bool TextStream::failed() {
 
 bool TextStream::Job::read_piece() {
     if (prompt.prefill_piece()) return true;
-    for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.fork(i)});
+    for (std::size_t i = 0; i + 1 < count(); ++i) texts.push_back({prompt.fork(i)});
+    texts.push_back({std::move(prompt).fork(count() - 1)});
     return false;
 }
 

@@ -35,10 +35,11 @@ void append_visible(std::string& text, char32_t c) {
     }
 }
 
-// By a layer's output (1, T, C). Some rows at a time, because logits of a large vocabulary take much memory.
+// By a layer's output (1, T, C). A few rows at a time: logits of a large vocabulary take much memory, and so would a
+// packed head that is widened for many (models/tensor_ops.h).
 std::vector<AttentionMap::Guess> guesses(const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                                          const Tensor<float>& x) {
-    constexpr std::size_t kRows = 32;
+    constexpr std::size_t kRows = 12;
     const std::size_t V = std::min(model.config.vocab_size, tokenizer.vocab_size());
     std::vector<AttentionMap::Guess> all;
     for (std::size_t begin = 0; begin < x.dim(1); begin += kRows) {
