@@ -125,10 +125,9 @@ def _array_method(x: Array, name: str) -> Callable:
 
 
 def is_grad_enabled() -> bool:
-    return (_probe * 1).requires_grad
+    return (Tensor(1.0, requires_grad=True) * 1).requires_grad
 
 
-_probe = Tensor(1.0, requires_grad=True)
 _kept: list[Any] = []
 atexit.register(_kept.clear)
 
