@@ -303,8 +303,9 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a
     both.count_down();
     while (reading.wait()) {
     }
-    const std::size_t before = written.front();
-    CHECK(written == std::vector<std::size_t>{before, before + 1, before + 2, before + 3});
+    CHECK(written.size() >= 4);  // pieces, and perhaps a token before the first
+    CHECK(written.size() <= 5);
+    for (std::size_t i = 1; i < written.size(); ++i) CHECK(written[i] == written[i - 1] + 1);
     generate::Sequence alone = sequence(prompt, 3);
     alone.write();
     CHECK(std::ranges::equal(reading.jobs()[0].texts[0].sequence.tokens(), alone.tokens()));
