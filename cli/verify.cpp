@@ -118,7 +118,7 @@ class Verification {
         if (is_proof_) chain_ = chain;
     }
 
-    // Trains stretches of the run again. Another text is told before.
+    // Trains stretches of the run again, unless its text has changed, which was reported before.
     void replay(const train::CheckedCheckpoint* whole) {
         if (whole && settings_) {
             const std::string what = whole->folder.string();

@@ -30,7 +30,7 @@ struct Watch : train::Callback {
     Progress progress;
 };
 
-// `count` of them, in their order.
+// A random choice of `count` stretches, in the order of their steps.
 std::vector<Stretch> chosen(std::vector<Stretch> all, std::size_t count, const std::optional<std::uint64_t>& given) {
     if (count >= all.size()) return all;
     const std::uint64_t seed = given ? *given : std::random_device()();

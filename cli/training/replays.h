@@ -26,7 +26,7 @@ struct ReplayCounts {
     std::size_t hold = 0, differ = 0, not_replayed = 0, lines = 0;
 };
 
-// Replays as many of them as the flags say, and notes those that hold in the run's replayed.jsonl. A signal ends it.
+// Replays as many stretches as the flags say. Those that hold are noted in the run's replayed.jsonl. A signal ends it.
 ReplayCounts replay_stretches(const std::vector<train::Stretch>& all, const ReplayFlags& flags, train::TextOfRuns& text,
                               const SayLine& say);
 

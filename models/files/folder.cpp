@@ -152,7 +152,7 @@ LoadedModel load_model(const fs::path& path, std::optional<double> dropout, Weig
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] { read_tokenizer(folder, header); });
     load_weights(*loaded.model, header.weights, storage);
-    reading.get();
+    reading.get();  // has added the ids of named tokens to header.config, load_weights a head of its own to the model
     header.config.tied_head = loaded.model->config.tied_head;
     loaded.model->config = header.config;
     loaded.tokenizer = std::move(header.tokenizer);
