@@ -63,8 +63,7 @@ std::vector<std::string> offered(const Arguments& typed) {
 TEST_CASE("completion: each flag of each command is completed, and its texts, unless it takes any", "[cli]") {
     const Arguments any = words(
         "--save-at --exclude --text-field --text-column --serve --sample-prompt --prompt --stop --system --host "
-        "--filter --head "
-        "--max-time --allow-host --allow-origin");
+        "--filter --head --max-time --allow-host --allow-origin");
     const std::vector<std::string> commands = commands_in(call("help").out);
     REQUIRE(commands.size() >= 13);
     std::size_t flags = 0, texts = 0;
