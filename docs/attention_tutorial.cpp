@@ -53,7 +53,6 @@ void similarity() {
 void all_tokens_at_once() {
     const auto [output, weights] = nn::simple_self_attention(tokens());  // (6, 3) -> (6, 3), (6, 6)
     show("weights", weights);
-    show("output", output);
 }
 
 void learned_projections() {
@@ -62,7 +61,6 @@ void learned_projections() {
     const auto [output, weights] = attention.forward(tokens());  // (6, 3) -> (6, 2), (6, 6)
     show("W_query", attention.W_query.weight);
     show("weights", weights);
-    show("output", output);
 }
 
 void why_scale() {
@@ -103,7 +101,7 @@ void heads_in_turn() {
     const nn::MultiHeadAttentionWrapper<double> two(random, 3, 2, 6, 0.0, 2);  // two causal heads of width 2
     const Tensor<double> x = reshape(tokens(), {1, 6, 3});                     // a batch of one text
     const auto [output, weights] = two.forward(x);                             // (1, 6, 3) -> (1, 6, 4), (1, 2, 6, 6)
-    show("output", output);
+    show_shape("output", output);
     show_shape("weights", weights);
 }
 
@@ -116,7 +114,6 @@ void heads_side_by_side() {
     show_shape("q, by heads", nn::split_heads(q, 2));  // (1, 6, 4) -> (1, 6, 2, 2) -> (1, 2, 6, 2)
     const auto [output, weights] = attention.forward(x);
     show("weights", weights);
-    show("output", output);
 }
 
 void cross_attention() {
@@ -222,19 +219,6 @@ void gradients() {
     for (const auto& [name, parameter] : attention.parameters()) show(name.c_str(), parameter.grad());
 }
 
-void descent() {
-    Generator random{10, 0};
-    nn::SelfAttention<double> attention(random, 3, 2);
-    for (int step = 0; step < 4; ++step) {
-        const Tensor<double> y = attention.forward(tokens()).output;
-        const Tensor<double> loss = sum(mul(y, y));
-        attention.zero_grad();
-        backward(loss);
-        fmt::print("{:.4f}\n", loss.item());
-        for (auto& [name, parameter] : attention.parameters()) parameter.value_in_place() -= 0.2 * parameter.grad();
-    }
-}
-
 }  // namespace
 
 int main() {
@@ -254,5 +238,4 @@ int main() {
     rotary_positions();
     alibi();
     gradients();
-    descent();
 }

@@ -43,14 +43,14 @@ bible gen1:1-rev22:21 >bible.txt
 
 ## Train
 
-`build/inkling train bible.txt --out runs/bible` trains for a minute of your clock. Here the budget is a number of operations instead, so that
+`build/inkling train bible.txt --out runs/bible` trains for a minute of your clock. Here the budget is a number of operations, so that
 your losses and texts equal these. It takes one to two minutes on 2 free cores; the times below are of a Zen 3 that other programs shared.
 PAGE
 run 'build/inkling train bible.txt --max-flops 1e13 --out runs/bible'
 cat <<'PAGE'
 
-Inkling chose tokenizer, model, batch and number of steps; [recipes.md](recipes.md) says how. The last tenth of the book, from the end of Acts on, is
-kept for validation. The model has read the rest 1.3 times.
+[recipes.md](recipes.md) says how Inkling chose tokenizer, model, batch and steps. The last tenth of the book, from the end of Acts on, is
+kept for validation.
 
 ## Let it write
 PAGE
@@ -60,14 +60,12 @@ run 'build/inkling generate --model runs/bible --prompt "And God said" -n 120 --
 cat <<'PAGE'
 
 - **What it can do:** numbered verses, names, the book's words and turns of phrase, mostly correct spelling, a few words in a row that fit.
-- **What it cannot do:** keep a subject for two verses, or mean anything. It knows no fact, answers no question and follows no instruction; no
-  amount of prompting changes that. [What to expect](limits.md) says what more time and text buy. To get a model that answers,
-  [fine-tune one that somebody trained](finetuning.md).
+- **What it cannot do:** keep a subject for two verses, or mean anything. It knows no fact, answers no question and follows no instruction.
+  [What to expect](limits.md) says what more time and text buy. To get a model that answers, [fine-tune a trained one](finetuning.md).
 
 ## Measure it
 
-Bits per byte compare models with different tokenizers. On the last tenth of the book the model has 1.64. The first sentence of *Pride and Prejudice*, in
-`other.txt`, is another English:
+On the last tenth of the book the model has 1.64 bits per byte. The first sentence of *Pride and Prejudice*, in `other.txt`, is another English:
 PAGE
 run 'build/inkling eval --model runs/bible --data other.txt'
 say "## Train more
@@ -78,7 +76,6 @@ say "## Look inside
 
 Rows are the words being read, columns what they look at:"
 run 'build/inkling attention --model runs/bible --prompt "In the beginning God created"'
-say "All heads as a page to click through, the model for other programs, and what its folder holds:"
-run 'build/inkling attention --model runs/bible --prompt "In the beginning God created" --out heads.html'
+say "The model for other programs, and what its folder holds:"
 run 'build/inkling export --model runs/bible --out bible.gguf'
 run 'build/inkling info --model runs/bible'
