@@ -112,8 +112,7 @@ void heads_side_by_side() {
     const Tensor<double> q = attention.W_query->forward(x);                   // (1, 6, 4)
     show_shape("q, all heads", q);
     show_shape("q, by heads", nn::split_heads(q, 2));  // (1, 6, 4) -> (1, 6, 2, 2) -> (1, 2, 6, 2)
-    const auto [output, weights] = attention.forward(x);
-    show("weights", weights);
+    show("weights of the first head", slice(attention.forward(x).weights, 1, 0, 1));
 }
 
 void cross_attention() {
