@@ -46,7 +46,9 @@ struct Frame {
         const Index length = to_index(whole_vectors<T>(to_size(x.out))) + x.reach() / x.stride;
         Frame f{channels, 1, 1, x.stride, length, 0};
         const Index fit = kBytes / std::max<Index>(1, channels * f.row() * to_index(sizeof(T)));
-        f.lines = std::clamp<Index>((fit - y.reach() - 1) / y.stride + 1, 1, std::max<Index>(1, y.out));
+        const Index all = std::max<Index>(1, y.out);
+        const Index most = std::clamp<Index>((fit - y.reach() - 1) / y.stride + 1, 1, all);
+        f.lines = (all - 1) / ((all - 1) / most + 1) + 1;  // frames of even sizes
         f.rows = (f.lines - 1) * y.stride + y.reach() + 1;
         constexpr Index line = 64 / sizeof(T);  // an odd number of lines: channels fill all sets of the cache evenly
         f.channel = ((f.rows * f.row() + line - 1) / line | 1) * line;
@@ -58,20 +60,28 @@ struct Frame {
     // Copies from row y0 and column x0 of x on.
     template <class T>
     void fill(const T* x, Index height, Index width, Index y0, Index x0, T* memory) const {
-        T* to = memory;
         const auto steps = [this](Index columns) {
             return std::clamp<Index>((columns + phases - 1) / phases, 0, length);
         };
-        for (Index i = 0; i < channels * rows; ++i) {
-            const Index y = y0 + i % rows;
-            if (i % rows == 0) to = memory + i / rows * channel;
-            for (Index phase = 0; phase < phases; ++phase, to += length) {
-                const Index first = x0 + phase, end = y < 0 || y >= height ? 0 : steps(width - first);
-                const Index begin = std::min(end, steps(-first)), from = (i / rows * height + y) * width + first;
-                std::fill(to, to + begin, T{0});
-                if (phases == 1) std::copy(x + from + begin, x + from + end, to + begin);
-                for (Index j = begin; j < end && phases > 1; ++j) to[j] = x[from + j * phases];
-                std::fill(to + end, to + length, T{0});
+        for (Index phase = 0; phase < phases; ++phase) {
+            const Index first = x0 + phase, inside = steps(width - first), begin = std::min(inside, steps(-first));
+            for (Index c = 0; c < channels; ++c) {
+                for (Index i = 0, y = y0; i < rows; ++i, ++y) {
+                    T* const to = memory + c * channel + i * row() + phase * length;
+                    const Index from = (c * height + y) * width + first;
+                    const Index end = y < 0 || y >= height ? 0 : inside;
+                    const auto copy = [=](auto step) {  // vectors, for steps that the compiler knows
+                        for (Index j = begin; j < end; ++j) to[j] = x[from + j * step];
+                    };
+                    if (begin > 0 || end < length) std::fill(to, to + length, T{0});
+                    if (phases == 1) {
+                        copy(std::integral_constant<Index, 1>());
+                    } else if (phases == 2) {
+                        copy(std::integral_constant<Index, 2>());
+                    } else {
+                        copy(phases);
+                    }
+                }
             }
         }
     }
@@ -98,8 +108,7 @@ inline Steps window_steps(const Windows& n, const Frame& frame) {
     for (Index i = 0; i < n.in * n.kernel(); ++i) {
         const Index c = i / n.kernel(), k = i % n.kernel();
         const Index y = k / n.x.kernel * n.y.dilation, x = k % n.x.kernel * n.x.dilation;
-        steps.a.push_back(i);
-        steps.b.push_back(c * frame.channel + y * frame.row() + x % n.x.stride * frame.length + x / n.x.stride);
+        steps.add(i, c * frame.channel + y * frame.row() + x % n.x.stride * frame.length + x / n.x.stride);
     }
     return steps;
 }
@@ -117,20 +126,20 @@ void convolve(const Windows& n, const T* x, const T* w, const T* bias, T* y) {
     const Frame frame = Frame::of(n.in, n.y, n.x, T{});
     const Steps steps = window_steps(n, frame);
     const auto rows = row_pointers(w, n.groups * n.out, n.in * n.kernel());
+    Columns<T> columns;
+    for (Index i = 0; i < frame.lines; ++i) columns.add(i * n.y.stride * frame.row(), i * n.x.out, n.x.out);
+    const Index of_line = to_index(columns.all.size()) / frame.lines;
     frame.each<T>(n, n.y.out, 0, [&](Index image, Index line, Index count, T* memory) {
         frame.fill(x + image * n.in * n.in_size(), n.y.in, n.x.in, line * n.y.stride - n.y.padding, -n.x.padding,
                    memory);
         const Index first = image % n.groups * n.out;
-        for (Index i = 0; i < count; ++i) {
-            GatheredProduct<T>{.rows = n.out,
-                               .width = n.x.out,
-                               .a = rows.data() + first,
-                               .b = memory + i * n.y.stride * frame.row(),
-                               .c = y + image * n.out * n.out_size() + (line + i) * n.x.out,
-                               .c_row = n.out_size(),
-                               .bias = bias ? bias + first : nullptr}
-                .run(steps, steps.a.size());
-        }
+        GatheredProduct<T>{.rows = n.out,
+                           .a = rows.data() + first,
+                           .b = memory,
+                           .c = y + image * n.out * n.out_size() + line * n.x.out,
+                           .c_row = n.out_size(),
+                           .bias = bias ? bias + first : nullptr}
+            .run(steps, steps.all.size(), columns, count * of_line);
     });
 }
 
@@ -144,40 +153,49 @@ void convolve_transposed(const Windows& n, const T* dy, const T* w, const T* bia
                           1};
     };
     const WindowAxis y = along(n.y), x = along(n.x);
-    const Index remainders = n.y.stride * n.x.stride, dense = n.x.stride == 1 ? 0 : x.out + Vec<T>::size;
     const Frame frame = Frame::of(n.out, y, x, T{});
+    const Index remainders = n.y.stride * n.x.stride, dense = n.x.stride == 1 ? 0 : frame.lines * x.out;
     std::vector<Steps> steps(to_size(remainders));
     for (Index i = 0; i < n.out * n.kernel(); ++i) {
         const Index o = i / n.kernel(), k = i % n.kernel();
         const Index ky = k / n.x.kernel * n.y.dilation, kx = k % n.x.kernel * n.x.dilation;
         Steps& s = steps[to_size(ky % n.y.stride * n.x.stride + kx % n.x.stride)];
-        s.a.push_back(o * n.in * n.kernel() + k);
-        s.b.push_back(o * frame.channel + (y.reach() - ky / n.y.stride) * frame.row() + x.reach() - kx / n.x.stride);
+        s.add(o * n.in * n.kernel() + k,
+              o * frame.channel + (y.reach() - ky / n.y.stride) * frame.row() + x.reach() - kx / n.x.stride);
     }
     frame.each<T>(n, y.out, n.in * dense, [&](Index image, Index line, Index count, T* memory) {
         frame.fill(dy + image * n.out * n.out_size(), n.y.out, n.x.out, line - y.padding, -x.padding, memory);
         const Index group = image % n.groups;
         const auto rows = row_pointers(w + group * n.out * n.in * n.kernel(), n.in, n.kernel());
         T* const sums = memory + frame.size();
-        for (Index i = 0; i < count * remainders; ++i) {
-            const Index q = line + i / remainders, r = i % remainders;
-            const Index to_y = (n.y.padding / n.y.stride + q) * n.y.stride + r / n.x.stride - n.y.padding;
-            const Index to_x = r % n.x.stride - n.x.padding % n.x.stride;
-            if (to_y < 0 || to_y >= n.y.in) continue;
-            T* const to = dx + image * n.in * n.in_size() + to_y * n.x.in;
+        T* const to = dx + image * n.in * n.in_size();
+        for (Index r = 0; r < remainders; ++r) {
+            const Index from_y = (n.y.padding / n.y.stride + line) * n.y.stride + r / n.x.stride - n.y.padding;
+            const Index from_x = r % n.x.stride - n.x.padding % n.x.stride;
+            const auto steps_to = [](Index distance, Index stride) {  // at least 0
+                return std::max<Index>(0, (distance + stride - 1) / stride);
+            };
+            const Index begin = steps_to(-from_x, n.x.stride);
+            const Index width = std::min(x.out, steps_to(n.x.in - from_x, n.x.stride)) - begin;
+            const Index top = steps_to(-from_y, n.y.stride);
+            const Index bottom = std::min(count, steps_to(n.y.in - from_y, n.y.stride));
+            Columns<T> columns;
+            for (Index i = top; i < bottom; ++i) {
+                const Index at = (from_y + i * n.y.stride) * n.x.in + from_x + begin;
+                columns.add(i * frame.row() + begin, dense ? i * x.out : at, width);
+            }
             const Steps& s = steps[to_size(r)];
             GatheredProduct<T>{.rows = n.in,
-                               .width = x.out,
                                .a = rows.data(),
-                               .b = memory + i / remainders * frame.row(),
+                               .b = memory,
                                .c = dense ? sums : to,
                                .c_row = dense ? dense : n.in_size(),
                                .bias = bias ? bias + group * n.in : nullptr}
-                .run(s, s.a.size());
-            for (Index c = 0; c < n.in && dense; ++c) {
-                for (Index j = 0, at = to_x; j < x.out; ++j, at += n.x.stride) {
-                    if (at >= 0 && at < n.x.in) to[c * n.in_size() + at] = sums[c * dense + j];
-                }
+                .run(s, s.all.size(), columns, to_index(columns.all.size()));
+            for (Index i = 0; i < n.in * (bottom - top) && dense; ++i) {
+                const Index c = i / (bottom - top), line_of = top + i % (bottom - top);
+                T* row = to + c * n.in_size() + (from_y + line_of * n.y.stride) * n.x.in + from_x + begin * n.x.stride;
+                for (Index j = 0; j < width; ++j, row += n.x.stride) *row = sums[c * dense + line_of * x.out + j];
             }
         }
     });
@@ -193,9 +211,10 @@ Array<T> weight_gradient(const Windows& n, const T* x, const T* dy) {
     const Index depth = n.in * n.kernel(), wide = to_index(whole_vectors<T>(to_size(n.out)));
     Steps windows;
     for (Index i = 0; i < frame.lines * n.x.out; ++i) {
-        windows.a.push_back(i / n.x.out * n.y.stride * frame.row() + i % n.x.out);
-        windows.b.push_back(i * wide);
+        windows.add(i / n.x.out * n.y.stride * frame.row() + i % n.x.out, i * wide);
     }
+    Columns<T> columns;
+    columns.add(0, 0, wide);
     const Index chunk = std::max<Index>(1, (n.images + kChunks - 1) / kChunks), chunks = (n.images + chunk - 1) / chunk;
     Array<T> sums({to_size(chunks), to_size(n.groups), to_size(depth), to_size(wide)}, T{0});
     const auto add = [&](Index image, T* sum, T* memory) {  // one group of an image
@@ -207,8 +226,9 @@ Array<T> weight_gradient(const Windows& n, const T* x, const T* dy) {
             transpose_into(dy + image * n.out * n.out_size() + line * n.x.out, n.out_size(), to_size(n.out), count,
                            turned, to_size(wide));
             std::vector<const T*> rows;
-            for (const Index at : places.b) rows.push_back(memory + at);
-            GatheredProduct<T>{depth, wide, rows.data(), turned, sum, wide, nullptr, true}.run(windows, count);
+            for (const Steps::Step& at : places.all) rows.push_back(memory + at.b);
+            GatheredProduct<T>{depth, rows.data(), turned, sum, wide, nullptr, true}.run(windows, count, columns,
+                                                                                         to_index(columns.all.size()));
         }
     };
     const Index work = chunk * n.groups * n.out_size() * n.out * depth;

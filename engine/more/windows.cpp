@@ -62,40 +62,47 @@ Tensor<T> pool_windows(const Tensor<T>& x, const std::array<PoolAxis, 2>& axes, 
     return y;
 }
 
+// Calls f(place, begin, end, step) for each element of the windows in row i of a plane: of window j, begin <= j < end,
+// it is at place + j step. The compiler knows steps of 1 and 2, and takes vectors.
+template <class F>
+void each_place(const std::array<PoolAxis, 2>& axes, std::size_t i, const F& f) {
+    const PoolAxis &down = axes[0], &across = axes[1];
+    const auto stride = static_cast<int>(across.stride), in = static_cast<int>(across.in);
+    for (std::size_t k = 0; k < down.size * across.size; ++k) {
+        const std::size_t row = i * down.stride + k / across.size * down.dilation;  // with the padding
+        if (row < down.padding || row - down.padding >= down.in) continue;
+        const int first = static_cast<int>(k % across.size * across.dilation) - static_cast<int>(across.padding);
+        const int place = static_cast<int>((row - down.padding) * across.in) + first;
+        const auto windows_before = [=](int column) { return std::max(0, (column + stride - 1) / stride); };
+        const int begin = windows_before(-first);
+        const int end = std::min(static_cast<int>(across.windows), windows_before(in - first));
+        if (stride == 1) {
+            f(place, begin, end, std::integral_constant<int, 1>());
+        } else if (stride == 2) {
+            f(place, begin, end, std::integral_constant<int, 2>());
+        } else {
+            f(place, begin, end, stride);
+        }
+    }
+}
+
 // The first maxima of one plane's windows, and their places in the plane; false if a window has a NaN, or only padding.
 template <class T>
 bool find_maxima(const std::array<PoolAxis, 2>& axes, const T* x, T* __restrict y, std::int32_t* __restrict ids) {
-    const PoolAxis &down = axes[0], &across = axes[1];
-    const auto stride = static_cast<int>(across.stride), in = static_cast<int>(across.in);
-    if (has_nan(down.in * across.in, x)) return false;
-    std::fill_n(y, down.windows * across.windows, -std::numeric_limits<T>::infinity());
-    std::fill_n(ids, down.windows * across.windows, -1);
-    for (std::size_t i = 0; i < down.windows; ++i, y += across.windows, ids += across.windows) {
-        for (std::size_t k = 0; k < down.size * across.size; ++k) {
-            const std::size_t row = i * down.stride + k / across.size * down.dilation;  // with the padding
-            if (row < down.padding || row - down.padding >= down.in) continue;
-            const int first = static_cast<int>(k % across.size * across.dilation) - static_cast<int>(across.padding);
-            const int place = static_cast<int>((row - down.padding) * across.in) + first;
-            const auto windows_before = [=](int column) { return std::max(0, (column + stride - 1) / stride); };
-            const int begin = windows_before(-first);
-            const int end = std::min(static_cast<int>(across.windows), windows_before(in - first));
-            const auto take = [=](auto step) {  // vectors, for steps that the compiler knows
-                for (int j = begin; j < end; ++j) {
-                    const int at = place + j * step;
-                    const bool larger = (x[at] > y[j]) | (ids[j] < 0);
-                    y[j] = larger ? x[at] : y[j];
-                    ids[j] = larger ? at : ids[j];
-                }
-            };
-            if (stride == 1) {
-                take(std::integral_constant<int, 1>());
-            } else if (stride == 2) {
-                take(std::integral_constant<int, 2>());
-            } else {
-                take(stride);
+    const std::size_t windows = axes[1].windows;
+    if (has_nan(axes[0].in * axes[1].in, x)) return false;
+    std::fill_n(y, axes[0].windows * windows, -std::numeric_limits<T>::infinity());
+    std::fill_n(ids, axes[0].windows * windows, -1);
+    for (std::size_t i = 0; i < axes[0].windows; ++i, y += windows, ids += windows) {
+        each_place(axes, i, [=](int place, int begin, int end, auto step) {
+            for (int j = begin; j < end; ++j) {
+                const int at = place + j * step;
+                const bool larger = (x[at] > y[j]) | (ids[j] < 0);
+                y[j] = larger ? x[at] : y[j];
+                ids[j] = larger ? at : ids[j];
             }
-        }
-        if (std::any_of(ids, ids + across.windows, [](std::int32_t id) { return id < 0; })) return false;
+        });
+        if (std::any_of(ids, ids + windows, [](std::int32_t id) { return id < 0; })) return false;
     }
     return true;
 }
@@ -156,12 +163,56 @@ Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOption
     return record("max_pool2d", std::move(y), inputs(x), std::move(gradient), std::move(fast));
 }
 
+// y = (sum of a window) / count, and each element of a window gets dy / count.
 template <class T>
 Tensor<T> avg_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options) {
     const std::array<PoolAxis, 2> axes = pool_axes("avg_pool2d", x, size, options);
+    Shape shape = x.shape();
+    std::ranges::copy(std::array{axes[0].windows, axes[1].windows}, shape.end() - 2);
+    const std::size_t in = axes[0].in * axes[1].in, rows = axes[0].windows, across = axes[1].windows;
+    const std::size_t out = rows * across, planes = size_of(shape) / out;
     const Tensor<T> ones = Tensor<T>::ones(Shape{axes[0].in, axes[1].in});
-    const Tensor<T> counts = sum(pool_windows(ones, axes, options.count_padding, 0), {-2, -1});
-    return div(sum(pool_windows(x, axes, 0, 0), {-2, -1}), counts);
+    const auto sums = [=](const Tensor<T>& a, double around) {
+        return sum(pool_windows(a, axes, around, 0), {-2, -1});
+    };
+    const ConstArray<T> counts = sums(ones, options.count_padding).value().contiguous();
+    Array<T> y(shape);
+    parallel_rows(planes, in, [&, from = x.value().contiguous()](std::size_t begin, std::size_t end) {
+        for (std::size_t p = begin; p < end; ++p) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                T* __restrict to = y.data() + p * out + i * across;
+                const T *plane = from.data() + p * in, *count = counts.data() + i * across;
+                std::fill_n(to, across, T{0});
+                each_place(axes, i, [=](int place, int first, int last, auto step) {
+                    for (int j = first; j < last; ++j) to[j] += plane[place + j * step];
+                });
+                for (std::size_t j = 0; j < across; ++j) to[j] /= count[j];
+            }
+        }
+    });
+    auto gradient = [=, whole = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
+        grads.add_through(dy, [&] {  // the values do not matter
+            return div(sums(grads.in(0, Array<T>({}, T{0}).broadcasted(whole)), 0), Tensor<T>(counts));
+        });
+    };
+    auto fast = [=, whole = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+        Array<T> dx(whole);
+        const Array<T> dense = dy.contiguous();
+        parallel_rows(planes, in, [&, to = dx.data()](std::size_t begin, std::size_t end) {
+            std::fill(to + begin * in, to + end * in, T{0});
+            std::vector<T> part(across);
+            for (std::size_t i = begin * rows; i < end * rows; ++i) {
+                const T *from = dense.data() + i * across, *count = counts.data() + i % rows * across;
+                for (std::size_t j = 0; j < across; ++j) part[j] = from[j] / count[j];
+                T* __restrict plane = to + i / rows * in;
+                each_place(axes, i % rows, [=, g = part.data()](int place, int first, int last, auto step) {
+                    for (int j = first; j < last; ++j) plane[place + j * step] += g[j];
+                });
+            }
+        });
+        grads.add(0, std::move(dx));
+    };
+    return record("avg_pool2d", std::move(y), inputs(x), std::move(gradient), std::move(fast));
 }
 
 template <class T>
