@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of the cache, in the byte order of memory: the ids, 2 or 4 bytes each; of examples, a byte of each id, whether
-// it is learned, and 8 bytes of each example, where it ends; each part begins at a multiple of 8. Then this.
+// Ends a file of the cache, which is in the byte order of memory: the ids, 2 or 4 bytes each; for examples a byte per
+// id, whether it is learned, and 8 bytes per example, where it ends. Each part begins at a multiple of 8.
 struct Trailer {
     char magic[8] = {'I', 'N', 'K', 'D', 'A', 'T', 'A', '1'};
     std::uint64_t key = 0, count = 0, examples = 0, bytes = 0, fingerprint = 0;

@@ -72,7 +72,7 @@ void PackedExamples::fill(std::size_t row, std::int32_t* inputs, std::int32_t* t
         std::fill_n(begins + at, n, static_cast<std::int32_t>(at));
         at += n;
     }
-    std::fill_n(inputs + at, length_ - at, 0);  // what is left is an example of which nothing is learned
+    std::fill_n(inputs + at, length_ - at, 0);  // the padding is an example of which nothing is learned
     std::fill_n(targets + at, length_ - at, no_target);
     std::fill_n(begins + at, length_ - at, static_cast<std::int32_t>(at));
 }

@@ -91,7 +91,7 @@ inline void Processes::wait(const std::function<bool()>& condition) {
 }
 
 Processes& alone();  // for work that one process does for itself
-// The processes of this program, which launch.h starts and stores here; before, this one alone.
+// The processes of this program. launch.h starts and stores them here; until then there is only this one.
 std::unique_ptr<Processes>& started_processes();
 inline Processes& processes() { return *started_processes(); }
 

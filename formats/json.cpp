@@ -133,7 +133,7 @@ std::string Quoted::text() const {
 
 namespace {
 
-constexpr std::string_view kSign = "\xF4\x8F\xBF\xBE";  // U+10FFFE, which is no character
+constexpr std::string_view kSign = "\xF4\x8F\xBF\xBE";  // U+10FFFE, a noncharacter
 
 // Strings of bytes as UTF-8: the sign and two digits for a byte that is not, the sign twice for itself.
 template <class Json>

@@ -27,7 +27,7 @@ nlohmann::json json_or_null(std::string_view text);
 // The same, with the keys of objects in the text's order.
 nlohmann::ordered_json ordered_json_or_null(std::string_view text);
 
-// The value of a key; null where it is absent, too, and of what is no object.
+// The value of a key; null if it is absent, or if `j` is not an object.
 const nlohmann::json& at_or_null(const nlohmann::json& object, const char* key);
 
 // A value for messages, escaped and shortened to one line of ASCII when the message is formatted.

@@ -47,7 +47,7 @@ class Sampler {
     void keep_likeliest(std::span<const float> z, std::size_t k, double p);
 
     SamplingOptions options_;
-    // Of the vocabulary's size, reused for each token.
+    // Buffers of the vocabulary's size, reused for each token.
     std::vector<float> penalized_, weight_;
     std::vector<bool> seen_;
     std::vector<std::int32_t> order_;

@@ -83,11 +83,11 @@ class Sequence {
     FinishReason finish_reason() const { return finish_reason_; }
     std::span<const std::int32_t> tokens() const { return tokens_; }  // all: added and generated
 
-    // Of this turn.
+    // Written in this turn.
     std::span<const std::int32_t> generated() const { return tokens().last(generated_); }
     const std::vector<TokenLogprobs>& logprobs() const { return logprobs_; }            // of generated(), if asked for
     const std::optional<TokenLogprobs>& end_logprobs() const { return end_logprobs_; }  // of the end of text, likewise
-    // Of all added tokens but the first, if asked for, after prefill.
+    // One for each added token except the first, if asked for, after prefill.
     const std::vector<TokenLogprobs>& prompt_logprobs() const { return prompt_logprobs_; }
     std::size_t prompt_tokens() const { return prompt_tokens_; }
     double prompt_seconds() const { return prompt_seconds_; }  // to the first token

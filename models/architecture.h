@@ -53,7 +53,7 @@ struct Architecture {
     NormKind norm = NormKind::layer;
     bool norm_gain = true, norm_bias = true;
     double norm_epsilon = 1e-5;
-    bool norm_gain_plus_one = false;  // gains are 1 + weight, those of heads too
+    bool norm_gain_plus_one = false;  // gain = 1 + weight, for qk norms as well
     bool post_norms = false;          // norms the outputs of attention and feed-forward part
     bool embedding_norm = false;      // norms the token table's rows
     bool scaled_embedding = false;    // multiplies the token table's rows by sqrt(n_embd)

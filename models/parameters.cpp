@@ -10,7 +10,7 @@ namespace {
 using nn::Initial;
 using nn::ParameterKind;
 using nn::Role;
-using Wide = unsigned __int128;  // sizes of up to 2^30 each, which a lying config.json may have, take 95 bits
+using Wide = unsigned __int128;  // sizes of up to 2^30 in a malicious config.json overflow 64 bits
 
 constexpr double kDeviation = 0.02;  // GPT-2's, which all families here take
 

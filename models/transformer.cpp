@@ -18,8 +18,7 @@ Transformer<T>::Transformer(const Architecture& architecture, std::optional<Gene
     layers.resize(config.n_layer);
     if (!random) return;
     const std::vector<ParameterSpec> all = models::parameters(config);
-    // Keys begin behind as many as tables and linear maps have weights and biases: a seed gives the model that it has
-    // always given.
+    // Skips these streams so that old seeds still give the same model.
     const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.name); });
     random->next_stream += static_cast<std::uint64_t>(drawn);
     for (const ParameterSpec& p : all) at(p) = nn::parameter<T>(p.shape, p.initial, *random);

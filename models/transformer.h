@@ -107,7 +107,7 @@ class Transformer : public nn::Module<T> {
 
     // The names that observers may have, in the order of the pass.
     std::vector<std::string> observable() const;
-    // "transformer.h.0.mlp.c_fc" for its weight; "" for what is no module whose output can be observed.
+    // "transformer.h.0.mlp.c_fc" for its weight; "" if it is not a module whose output can be observed.
     std::string module_name(const ParameterSpec& p) const;
 
     RotaryTables<T> rotary_tables(std::size_t start, std::size_t rows) const { return rotary_->tables(start, rows); }

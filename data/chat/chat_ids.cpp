@@ -55,7 +55,7 @@ std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece>
     std::vector<jinja::Span> spans = text.spans;
     std::stable_sort(spans.begin(), spans.end(),
                      [](const jinja::Span& a, const jinja::Span& b) { return a.begin < b.begin; });
-    std::size_t before = 0;  // where what is no part of this message ends
+    std::size_t before = 0;  // the end of the text before this message
     for (std::size_t k = 0, piece = 0; k < spans.size();) {
         const std::size_t message = message_of(spans[k].source);
         std::size_t begin = spans[k].begin, end = spans[k].end;

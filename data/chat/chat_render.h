@@ -29,7 +29,7 @@ inline std::size_t message_of(std::int32_t source) {
 // The template's input beside the messages.
 struct ChatContext {
     nlohmann::json variables = nullptr;  // an object: tools, enable_thinking, ...
-    std::function<bool()> stop = {};     // polled: whether nobody waits any more
+    std::function<bool()> stop = {};     // polled; true cancels the run
     bool for_answer = false;             // ends where an answer begins
 };
 

@@ -1,4 +1,4 @@
-// Keys by which data masks what is not to be learned, as other trainers read them: beside a message, a part of its
+// Keys of other trainers that exclude text from learning: beside a message, a part of its
 // content, or the texts of a line. Masks of whole answers are read; other masks are refused by name, unless they have
 // no effect.
 //   message.learned = loss_mask(message).value_or(true);

@@ -63,8 +63,8 @@ bool is_stream(const std::string& path) {
 
 std::string name_of_source(const std::string& path) { return path == "-" ? "standard input" : path; }
 
-// Of a regular file; others, and files with holes, are refused. A file that another program cuts short while it is
-// mapped cannot be read to its end: small ones are copied.
+// Whether to map a regular file. Refuses other files, and files with holes. Small files are copied instead, because a
+// mapped file that another program truncates cannot be read to its end.
 bool is_large(const std::string& path) {
     if (formats::has_hole(path))
         throw NoText(fmt::format("cannot read {}: it has holes, which read as NUL bytes: name a text file", path),

@@ -12,7 +12,7 @@ namespace inkling::data {
 
 namespace {
 
-// A byte that is not UTF-8 is no word.
+// A byte that is not UTF-8 is not part of a word.
 bool is_word(std::string_view character) {
     static const Regex word(pcre2_pattern(word_class));
     return formats::find_invalid_utf8(character) == std::string_view::npos && Regex::Scan(word).find(character, 0);

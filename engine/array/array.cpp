@@ -191,8 +191,8 @@ template <class T>
 Array<T>& Array<T>::operator=(const Values& values) && {
     return update(values, [](T, T value) { return value; });
 }
-// Applies f to numbers. BFloat16 has no arithmetic, but clang 14 compiles its operators, too, though nobody can call
-// them.
+// Applies f to numbers. clang 14 instantiates these operators for BFloat16, which has no arithmetic; they are never
+// called.
 template <class T, class F>
 static auto with_numbers(F f) {
     return [=](T x, [[maybe_unused]] T value) {

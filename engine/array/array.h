@@ -59,7 +59,7 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     // Writes in place are counted for the whole buffer that views share.
     std::uint32_t version() const { return owner_ ? owner_->version.load(std::memory_order_relaxed) : 0; }
     bool shares_buffer() const { return owner_.use_count() > 1; }
-    // No other handle holds it, and nobody outside: the memory is the pool's.
+    // True if no other handle shares the memory, and it belongs to the pool.
     bool can_overwrite() const { return is_contiguous() && !shares_buffer() && owner_ && owner_->pooled; }
     bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 

@@ -30,7 +30,7 @@ class GraphRun {
     // For Gradients
     bool records() const { return into_ == Into::tensors; }
     bool wants(const Node<T>& input) const { return into_ == Into::leaves || wanted_.contains(&input); }
-    // The node that sums the gradients of an input: the input itself, but for targets.
+    // The node that sums the gradients of an input: the input itself, except for targets.
     Node<T>& accumulator(Node<T>& input) const {
         if (accumulators_.empty()) return input;
         const auto own = accumulators_.find(&input);

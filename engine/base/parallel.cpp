@@ -15,8 +15,8 @@ struct Pieces {
     std::uint64_t begin, end;
 };
 
-// The pieces of a thread that nobody has taken yet. The thread takes them from the front; others, which have done their
-// own, take from the back, so that nobody waits for a thread whose processor another program uses.
+// The remaining pieces of a thread. The thread takes them from the front; threads that are done with their own take
+// from the back, so that none waits for a thread whose processor another program uses.
 class alignas(64) Share {
   public:
     void give(std::uint64_t begin, std::uint64_t end) { left_.store(begin << 32 | end, std::memory_order_relaxed); }

@@ -143,7 +143,7 @@ V log(const V& x) {
     const auto small = x < V(least);
     const auto bits = N::bits(N::select(small, x * V(up), x));
     constexpr auto root = std::bit_cast<typename F::Bits>(static_cast<T>(std::numbers::sqrt2 / 2));
-    // The exponent counted from the least is positive, as the shift of an unsigned number requires.
+    // Counts the exponent from the smallest, so that it is positive: the number that is shifted is unsigned.
     constexpr typename F::Bits above = F::one;
     const auto exponent = (bits - root + above) >> F::fraction;
     constexpr auto bias = static_cast<T>(above >> F::fraction);

@@ -48,7 +48,7 @@ struct AttentionShape {
     }
     // The start of the first block of keys that query i, or a later one, sees.
     std::size_t first_block(std::size_t i) const { return first_seen(i) / kKeys * kKeys; }
-    // The distance between rows of a block of scores. It is no power of two, because those rows would map to few sets
+    // The distance between rows of a block of scores. It is not a power of two, which would map the rows to few sets
     // of the cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.

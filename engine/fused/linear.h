@@ -13,7 +13,7 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
 // The weight must be contiguous.
 Tensor<float> linear_by_row(const Tensor<float>& x, const Weight<float>& weight, const Tensor<float>& bias = {});
 
-// Its outputs [begin, end), on this thread: y[b y_stride + i] for `batch` vectors x that lie one behind the other.
+// Its outputs [begin, end), on this thread: y[b y_stride + i] for `batch` vectors x that are contiguous.
 void linear_by_row(const Weight<float>& weight, const Tensor<float>& bias, std::size_t begin, std::size_t end,
                    const float* x, std::size_t batch, float* y, std::size_t y_stride);
 

@@ -71,7 +71,7 @@ void RowNorm<T>::operator()(const Array<T>& dy_any, Gradients<T>& grads) const {
     const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
-    Array<T> sums;  // dgain and, if wanted, dbias behind it
+    Array<T> sums;  // dgain, followed by dbias if wanted
     const auto run = [&](Array<T>& dx, bool accumulate) {
         const auto row = [&](std::size_t i, T* dgain) {
             auto* const g = static_cast<T*>(thread_memory(width * sizeof(T)));

@@ -71,7 +71,7 @@ std::vector<OpCase<T>> op_cases();
 // with one tensor as every input if the shapes are equal.
 double gradient_error(const OpCase<double>& row);
 
-// The same for its gradients, at the first shapes.
+// The same for gradients of gradients, at the first shapes.
 double second_gradient_error(const OpCase<double>& row);
 
 template <class T>

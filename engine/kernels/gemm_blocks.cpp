@@ -101,7 +101,7 @@ struct Product {
         const std::size_t deepest = a.along == 1 ? kDepth : kDepth / 2;  // columns of A lie far apart
         const std::size_t width = even(n, kWidth, C), depth = even(k, deepest * numbers, numbers);
         const bool in_place = takes_in_place(b, depth, std::min(width, n));
-        // Packs several blocks of K at a time, because the threads meet each time.
+        // Packs several blocks of K at a time, because each packing ends in a barrier.
         const std::size_t packed = even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word);
         const std::size_t blocks =
             in_place ? k : std::max<std::size_t>(1, std::min(kPacked, kPackedPerThread * max_threads()) / packed);

@@ -25,7 +25,7 @@ struct PoolAxis {
     std::size_t in, size, stride, padding, dilation, more, windows;
 };
 
-// Of the last two axes. With ceil_mode a window must start inside x or the padding before it.
+// Windows on the last two axes. With ceil_mode a window must start inside x or the padding before it.
 template <class T>
 std::array<PoolAxis, 2> pool_axes(const char* op, const Tensor<T>& x, const AxisSizes& sizes, const PoolOptions& o) {
     check_defined(op, x);

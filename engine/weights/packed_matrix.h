@@ -29,7 +29,7 @@ constexpr auto names(WeightType) {
 class PackedMatrix {  // a handle: copies share the numbers
   public:
     PackedMatrix() = default;
-    // weight (rows, columns). q8_0 keeps float32 if the columns are no multiple of 32.
+    // weight (rows, columns). q8_0 keeps float32 if the columns are not a multiple of 32.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
     explicit PackedMatrix(const Array<BFloat16>& weight);  // as bf16, without a copy
     // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time; columns is a multiple of

@@ -20,7 +20,7 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 void exchange_paths(const std::filesystem::path& a, const std::filesystem::path& b);
 std::filesystem::path between_exchange(const std::filesystem::path& a);
 
-// Removes a file, a link or a whole directory. A missing one is no error.
+// Removes a file, a link or a whole directory. A missing one is not an error.
 void remove_tree(const std::filesystem::path& path);
 bool try_remove_tree(const std::filesystem::path& path) noexcept;  // false: something is still there
 

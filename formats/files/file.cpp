@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kind of what is neither a regular file nor a folder; else nullptr.
+// The kind of a file that is neither regular nor a folder; else nullptr.
 const char* special_kind(mode_t mode) {
     if (S_ISFIFO(mode)) return "a FIFO";
     if (S_ISSOCK(mode)) return "a socket";

@@ -6,8 +6,8 @@
 //   FileWriter file("model.safetensors");                      // the same, in pieces
 //   file.write(data, size);
 //   file.commit();                                             // without it, the new file is removed
-// A link is followed, and its target replaced. What is not a regular file (/dev/null, a pipe) is written directly. In a
-// folder that may come from somebody else, Links::replaced puts a regular file in their place.
+// A link is followed, and its target replaced. Pipes and devices such as /dev/null are written directly. In an
+// untrusted folder use Links::replaced, which replaces links by regular files.
 #pragma once
 
 #include <cstddef>

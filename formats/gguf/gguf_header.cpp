@@ -61,7 +61,7 @@ class Cursor {
                         file_, shown_name(key), type);
         return static_cast<ValueType>(type);
     }
-    // The bytes of `n` values that are no lists.
+    // The bytes of `n` values that are not lists.
     std::span<const std::byte> values(ValueType type, std::uint64_t n, const char* what) {
         const std::uint64_t begin = at_, size = fixed_size(type);
         if (size) return take(n * size, what);

@@ -51,7 +51,7 @@ json GgufValues::under(const std::string& prefix) const {
     json all = json::object();
     for (const auto& [key, value] : values_.items()) {
         if (!key.starts_with(prefix)) continue;
-        if (value.is_number_float()) number(key);  // refuses what is not finite
+        if (value.is_number_float()) number(key);  // refuses inf and nan
         all[key.substr(prefix.size())] = value;
     }
     return all;

@@ -78,7 +78,7 @@ class ExpressionParser {
     bool take(std::string_view word);    // whether this name or sign comes next; skips it
     void expect(std::string_view word);  // throws BadInput if not
     std::string name();
-    // one() for each of some items with commas between and perhaps behind, up to `end`
+    // one() for each item of a list with commas between, and perhaps after the last, up to `end`
     void each(std::string_view end, const std::function<void()>& one);
     bool at_end() const { return next().kind == Token::Kind::end; }
     void end();

@@ -123,7 +123,7 @@ Text indented(Run& run, const Text& text, const Arguments& given) {
     return result;
 }
 
-// 0 for what is no number; towards zero.
+// Rounds towards zero; 0 for a value that is not a number.
 Value to_integer(const Value& value) {
     if (value.is<std::int64_t>()) return value;
     const std::string digits = value.text() ? strip(*value.text(), {}).bytes : "";

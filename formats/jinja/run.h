@@ -13,12 +13,12 @@ namespace inkling::formats::jinja {
 
 struct Limits {
     std::size_t steps = 4'000'000, bytes = 8 << 20;  // bytes: all produced, not those held
-    std::function<bool()> stop = {};                 // polled: whether nobody waits any more
+    std::function<bool()> stop = {};                 // polled; true cancels the run
 };
 
 class Run {
   public:
-    // Of expressions and statements that run; of lists and maps, and of the parts of a template.
+    // Limits on the depth of running expressions and statements, and of lists, maps and parts of a template.
     static constexpr std::size_t kMaxDepth = 400, kMaxNested = 100;
 
     explicit Run(Limits limits) : limits_(std::move(limits)) {}

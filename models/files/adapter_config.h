@@ -25,7 +25,7 @@ struct LayerSize {
 
 class AdapterPatterns {
   public:
-    // Throws BadInput, naming the key, for a pattern that is no regular expression and for senseless values.
+    // Throws BadInput, naming the key, for an invalid regular expression or value.
     AdapterPatterns(const std::filesystem::path& config, const AdapterOptions& options);
 
     LayerSize of(const std::string& layer) const;

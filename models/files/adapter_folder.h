@@ -22,7 +22,7 @@ std::filesystem::path find_adapter(const std::string& flag, const std::filesyste
 AdapterOptions read_adapter_config(const std::filesystem::path& folder);
 
 // The base model's folder by adapter_config.json, relative to the current folder or else to the adapter's. Throws
-// BadInput if it does not exist. A path that is no adapter's is returned as it is.
+// BadInput if it does not exist. Returns a path that is not an adapter unchanged.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
 
 // What load_model(path) reads: the folder or the files of the model; of an adapter, also those of its base model.

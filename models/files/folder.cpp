@@ -110,7 +110,7 @@ WeightType usual_weights(const fs::path& model) {
     return quantized ? WeightType::q8_0 : WeightType::fp32;
 }
 
-// The files of a model, which is no adapter, before memory for its weights is taken. One GGUF header is parsed once.
+// The files of a model that is not an adapter, before memory for its weights is taken. One GGUF header is parsed once.
 static ModelHeader open_files(const fs::path& folder) {
     const bool gguf = formats::is_gguf(folder);
     Architecture config = gguf ? Architecture() : load_config(folder);

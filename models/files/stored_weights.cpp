@@ -101,7 +101,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     return shorten_list(std::move(problems));
 }
 
-// E: float, or BFloat16 where that is what the file holds.
+// E: the file's type, float or BFloat16.
 template <class E>
 Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const formats::FileTensor& tensor = stored.file.tensor(stored.name_of(p));

@@ -24,7 +24,7 @@ struct HeadShape {
 void attention_scores(const HeadShape& head, const float* q, const float* keys, std::size_t begin, std::size_t end,
                       float scale, float* scores);
 
-// Columns [begin, end) of y (G, d); begin is a whole line's, and `room` the caller's to use again.
+// Columns [begin, end) of y (G, d). begin starts a cache line; `room` is scratch of the caller's.
 void attention_values(const HeadShape& head, const float* scores, std::size_t n, const float* values, std::size_t begin,
                       std::size_t end, float* room, float* y);
 

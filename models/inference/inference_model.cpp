@@ -11,9 +11,9 @@
 namespace inkling::models {
 namespace {
 
-// Bytes of weights, keys and values that are worth a thread of their own. Less is quicker with two threads than with
-// one only while no other program wants the second processor; else each of a step's waits, 6 a layer, may take a turn
-// of that program's.
+// Bytes of weights, keys and values that are worth a thread of their own. With less, two threads are
+// faster than one only on an idle machine: otherwise each of the 6 barriers per layer may lose a time slice to another
+// program.
 constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
 constexpr std::size_t kLogitRows = 64;  // tokens of a prompt whose logits are in memory at a time
 

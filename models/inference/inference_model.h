@@ -4,7 +4,7 @@
 //   InferenceModel model(transformer, WeightType::bf16);
 //   KvCache cache(model.config());
 //   model.prefill(cache, prompt, logits);                                     // Transformer::hidden
-//   model.step(std::span(&cache_pointer, 1), std::span(&token, 1), logits);   // one token each of several texts
+//   model.step(std::span(&cache_pointer, 1), std::span(&token, 1), logits);   // decodes one token for each text
 // The same bits with any number of threads, and for a text alone or among others.
 #pragma once
 

@@ -22,8 +22,8 @@ void Rows::share_heads(const Units& units, const Body& body) const {
     });
 }
 
-// The text's key and value of one head go to its cache, and its queries that share the head look at all so far. Threads
-// share the positions, then the columns of the values.
+// Appends the text's key and value of one head to its cache, then lets the queries of that head attend to all so far.
+// Threads share the positions, then the columns of the values.
 Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, const Value& k, const Value& v,
                          double scale, std::size_t window) {
     const HeadShape& head = all_.head;

@@ -1,5 +1,5 @@
 // The operations of models/decoder.h on rows: the next token of each of B texts, for a team of threads that go through
-// the layers together. Of a product's columns each thread computes its part, and waits where it needs the others'.
+// the layers together. Each thread computes a part of a product's columns, and waits where it needs the others'.
 //   RowBuffers buffers(model, precision, B);           // what the threads share
 //   run_team(buffers, threads, [&](Rows& rows) { ... decoder::layer(rows, config, l, i, x) ... });
 // An element's bits depend neither on the number of threads nor on the other texts.

@@ -1,4 +1,4 @@
-"""Changes of what is inside a model while it runs."""
+"""Reads and replaces values inside a model while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A corpus of texts, the sources "0.txt", "1.txt", ..., which must outlive it.
+// Makes a corpus of texts named "0.txt", "1.txt", ...; the texts must outlive it.
 #pragma once
 
 #include <fmt/core.h>

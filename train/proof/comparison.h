@@ -1,4 +1,4 @@
-// Compares a training with what a run has recorded of a stretch: losses, lines of the chain, the checkpoint at its end.
+// Compares a repeated stretch of training with the run's records: losses, chain lines, the last checkpoint.
 //   Comparison comparison(stretch, read_chain(stretch.run));
 //   comparison.begin(loop, tokenizer, last);
 //   loop.run({&comparison}, [&] { return comparison.ended(); });

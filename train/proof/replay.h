@@ -1,4 +1,4 @@
-// Trains a part of a run again, from one kept checkpoint to the next, and compares with what the run has recorded: the
+// Trains a part of a run again, from one kept checkpoint to the next, and compares it with the run's records: the
 // losses in metrics.jsonl, the lines of chain.jsonl, and the checkpoint at its end. The run's folder stays as it is.
 //   TextOfRuns text{read_text(options)};
 //   for (const Stretch& stretch : stretches_of(run, checkpoints))

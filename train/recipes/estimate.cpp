@@ -30,7 +30,7 @@ struct Measured {
     double copies = 0;      // bytes of the matrices that are saved transposed
 };
 
-// Of the teachers' weights, and of the logits and probabilities that a run with teachers holds at once.
+// Memory of the teachers' weights, and of the logits and probabilities that a run with teachers holds at once.
 double teacher_bytes(const TrainOptions& options, const models::Architecture& config) {
     constexpr double kTables = 6;
     if (options.teacher.empty()) return 0;

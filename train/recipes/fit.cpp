@@ -35,7 +35,7 @@ constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60, kTunedMinSteps = 
 constexpr double kAdapterRate = 1e-3;
 // A run that repeats its text has 40 evaluations, and stops after this many without improvement.
 constexpr std::size_t kPatience = 16;
-// Of the time, steps take this part; evaluations, samples and checkpoints take the rest.
+// The share of the time for steps; evaluations, samples and checkpoints take the rest.
 constexpr double kStepsTime = 0.875;
 // Tokens per evaluation, relative to the tokens trained on between two evaluations: 10% of the time.
 constexpr double kEvalPart = 0.3;

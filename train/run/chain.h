@@ -23,7 +23,7 @@ using FileHashes = std::map<std::string, std::string>;  // by name, in hexadecim
 
 using ChainSettings = std::map<std::string, std::string>;  // by key, as on the command line
 
-// The SHA-256 of a checkpoint's files. That of the training state is of what depends on the training alone, not of
+// The SHA-256 of a checkpoint's files. The training state's covers only what training determines, not
 // clocks and paths; that of adapter_config.json leaves out the base model's path. `weights`: weights_sha256(), if
 // known.
 FileHashes hashes_of(const std::filesystem::path& checkpoint, const std::string& weights = "");
@@ -38,7 +38,7 @@ struct ChainLine {
     std::string sha256;  // of this line
 };
 
-// Throws BadInput, naming the line, for what is no line of a chain. Without the file there are no lines.
+// Throws BadInput, naming the line, for anything that is not a line of a chain. Without the file there are no lines.
 std::vector<ChainLine> read_chain(const std::filesystem::path& run);
 
 // What does not hold: a line that was changed, or a checkpoint in the folder that is not the one of its line.

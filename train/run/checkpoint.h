@@ -55,7 +55,7 @@ std::string file_sha256(const std::filesystem::path& file);  // as `sha256sum` p
 // The SHA-256 of a checkpoint's model.safetensors, or of its adapter_model.safetensors, as `sha256sum` prints it.
 std::string weights_sha256(const std::filesystem::path& checkpoint);
 
-// A hash of a model's weights, but for adapters.
+// A hash of a model's weights, without adapters.
 std::string weights_fingerprint(models::Transformer<float>& model);
 // The same of a model with adapters, whose frozen weights a checkpoint does not hold; "" for other models.
 std::string base_fingerprint(models::Transformer<float>& model);

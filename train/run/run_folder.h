@@ -1,6 +1,6 @@
 // OUT, the folder of a run: OUT/step-000500/ (a model folder with training_state.safetensors), OUT/latest and OUT/best
 // (symbolic links), config.toml, metrics.jsonl, samples.jsonl, chain.jsonl, replayed.jsonl, run.json. A lock admits one
-// run at a time. A run folder may come from somebody else: no file is written through a link in it.
+// run at a time. Run folders are untrusted: no file is written through a link in them.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Finds spikes: steps whose loss or gradient norm is far above those of the steps before, as OLMo's SkipStepOptimizer
-// does (Groeneveld et al. 2024). Skipped steps count too, so a loss that stays higher soon is no spike.
+// does (Groeneveld et al. 2024). Skipped steps count too, so a loss that stays higher soon stops being a spike.
 //   const Spikes::Scores z = spikes.scores(loss, grad_norm);
 //   spikes.add(loss, grad_norm);
 #pragma once

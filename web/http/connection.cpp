@@ -173,9 +173,8 @@ void Connection::read_body(bool ok) {
     receive(&Connection::read_body);
 }
 
-// Of a client that closed its side, TCP tells only when something is sent whether it still reads: a closed socket
-// answers with a reset. So it gets an interim response, which HTTP/1.1 has it pass over (RFC 9110, 15.2), now and then
-// until the answer begins; later the answer itself shows it.
+// TCP shows only on sending whether a client that closed its side still reads: a closed socket answers with a reset. So
+// until the answer begins, this sends an interim response now and then, which HTTP/1.1 clients skip (RFC 9110, 15.2).
 bool Connection::Peer::left() {
     constexpr double kBetween = 0.5;  // seconds
     constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -17,7 +17,7 @@ const std::array<char32_t, 256>& byte_letters();
 // Any bytes as letters in UTF-8.
 std::string to_byte_letters(std::string_view bytes);
 
-// The bytes of a token; none if the text is not UTF-8 or has a character that is no byte letter.
+// The bytes of a token; none if the text is not UTF-8 or has a character that stands for no byte.
 std::optional<std::string> from_byte_letters(std::string_view letters);
 
 // The token of a byte for tokenizers with byte fallback, <0x00> to <0xFF>, and the byte of one in digits of either

@@ -30,7 +30,7 @@ class BytePairs::ByLeft {
         std::sort(rows_.begin(), rows_.end());
     }
 
-    // By id: whether a symbol may become it by merges on its right. The symbol itself counts.
+    // For each id, whether merges on the right of `symbol` can make it. The symbol itself counts.
     std::vector<bool> grown_from(std::int32_t symbol) const {
         std::vector<bool> grown(static_cast<std::size_t>(std::max(max_id_, symbol)) + 1);
         std::vector<std::int32_t> open = {symbol};

@@ -14,7 +14,7 @@
 namespace inkling::plain {
 namespace {
 
-// What a query may see, of all that the options say; undefined: everything.
+// The keys that a query may see, by all options together; undefined: all keys.
 MaskArray allowed_keys(const AttentionOptions& options, std::size_t queries, std::size_t keys) {
     MaskArray allowed = options.mask;
     if (options.causal) {

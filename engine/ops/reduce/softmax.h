@@ -13,7 +13,7 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis = -1);
 enum class Masked { error, uniform, zero };
 
 // Masked softmax along the last axis of x (B, ..., Lq, Lk): elements where `allowed` (broadcasts to x) is 0 get exactly
-// 0. An undefined `allowed` masks nothing. Infinite scores are no mask: a row whose allowed scores are all -inf is NaN.
+// 0. An undefined `allowed` masks nothing. Infinite scores do not mask: a row whose allowed scores are all -inf is NaN.
 // Errors name `op`, the query and the batch entry.
 template <class T>
 Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked all_masked = Masked::error,

@@ -85,7 +85,7 @@ function show_heads(data) {
   function show_row() {
     const row = tokens.slice(0, state.query + 1).map((_, key) => weights.weight(state, state.query, key));
     by_id("text-title").replaceChildren("What ", ...token_parts(state.query), " attends to");
-    const highest = Math.max(...row);  // colours share out what the row has, which may be little everywhere
+    const highest = Math.max(...row);  // relative to the row, whose weights may all be small
     spans.forEach((span, key) => {
       const rgb = key <= state.query ? weights.steps[Math.round(255 * (row[key] / highest))] : null;
       span.className = (rgb ? "" : "ahead") + (key === state.query ? " query" : "");

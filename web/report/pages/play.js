@@ -86,7 +86,7 @@ async function write(onward = false) {
       real += (chat ? choice.delta?.content : choice.text) ?? "";
       const ended = choice.finish_reason === "stop";
       for (const token of take(choice)) {
-        if (ended && !real.endsWith(token.text)) continue;  // a stop text or the end of the text, which are no part of it
+        if (ended && !real.endsWith(token.text)) continue;  // a stop text or the end of the text, which do not belong to it
         tokens.add(token);
         ++count;
       }
