@@ -25,5 +25,6 @@ void bind_layers(nb::module_& nn);
 void bind_attention(nb::module_& nn);
 void bind_model(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_refusals(nb::module_& m);
 
 }  // namespace inkling::python

@@ -1,4 +1,4 @@
-// gradients() and the derivatives built on it, of Python functions; inkling/_derivatives.py has grad().
+// gradients() and the derivatives built on it, of Python functions; inkling/autograd.py has grad().
 #include "engine/more/derivatives.h"
 #include "python/bind/bind.h"
 

@@ -8,7 +8,6 @@
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/mlp.h"
-#include "nn/norm.h"
 #include "nn/positions.h"
 #include "python/bind/bind.h"
 #include "python/bind/cycles.h"
@@ -187,12 +186,6 @@ void bind_layers(nb::module_& m) {
     forward(layer<nn::Embedding, Generator&, Size, Size>(m, "Embedding", "A table of vectors, one for each id.",
                                                          "random"_a, "num_embeddings"_a, "embedding_dim"_a),
             "ids (...) -> (..., width)", "ids"_a);
-    forward(layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.",
-                                                     "normalized_shape"_a, "bias"_a = true, "eps"_a = 1e-5),
-            "(..., width) -> (..., width)", "x"_a);
-    forward(layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "normalized_shape"_a,
-                                             "eps"_a = 1e-5),
-            "(..., width) -> (..., width)", "x"_a);
     forward(layer<nn::Dropout, double>(m, "Dropout", "Dropout in training mode, with keys of `random`.", "p"_a = 0.5),
             "", "x"_a, random);
     forward(layer<nn::MLP, Generator&, Size, Size, double, bool>(

@@ -21,4 +21,5 @@ NB_MODULE(_inkling, m) {
     bind_attention(nn);
     bind_model(m);
     bind_train(m);
+    bind_refusals(m);
 }

@@ -29,7 +29,10 @@ void context(nb::module_& m, const char* name, const char* doc, const Extra&... 
                  self.entered.push_back(
                      std::apply([](auto&... a) { return std::make_shared<Scope>(a...); }, self.arguments));
              })
-        .def("__exit__", [](C& self, nb::args) { self.entered.pop_back(); });
+        .def("__exit__", [](C& self, nb::args) {
+            check(!self.entered.empty(), "__exit__: no block was entered");
+            self.entered.pop_back();
+        });
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def_prop_ro("size", method<AnyTensor>([](auto& t) { return t.size(); }));
     c.def_prop_rw(
         "requires_grad", &requires_grad,
-        [](AnyTensor& x, bool on) {
+        [](AnyTensor& x, const nb::object& value) {
+            if (!PyBool_Check(value.ptr())) throw nb::type_error("requires_grad: True or False is required");
+            const bool on = value.is(nb::handle(Py_True));
             if (x.require_grad) {
                 x.tensor = AnyTensor((*x.require_grad)(on)).tensor;
                 return;

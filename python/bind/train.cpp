@@ -123,7 +123,9 @@ void translate_library_errors(const std::exception_ptr& exception, void*) {
 
 void bind_errors(nb::module_& m) {
     nb::register_exception_translator(translate_library_errors);
-    const nb::exception<Error> error(m, "Error", PyExc_ValueError);
+    // A RuntimeError, too, which PyTorch raises.
+    const nb::exception<Error> error(m, "Error",
+                                     nb::make_tuple(nb::handle(PyExc_ValueError), nb::handle(PyExc_RuntimeError)));
     nb::exception<BadInput>(m, "BadInput", error);
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);

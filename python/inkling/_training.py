@@ -51,10 +51,8 @@ def _texts(value: Any) -> list[str]:
 
 
 def train(
-    data: str | os.PathLike | Iterable[str | os.PathLike] | None = None,
-    *,
-    callback: Callable[[dict[str, Any]], bool | None] | None = None,
-    **flags: Any,
+    data: str | os.PathLike | Iterable[str | os.PathLike] | None = None, *,
+    callback: Callable[[dict[str, Any]], bool | None] | None = None, **flags: Any,
 ) -> TrainResult:
     """Trains a model on texts, or on the built-in stories.
 

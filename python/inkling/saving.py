@@ -9,12 +9,9 @@ from typing import Any
 from ._inkling import BadInput
 
 _PLAIN = {
-    "inkling._inkling": {"Tensor", "Generator", "RandomKey"},
-    "inkling.torch_arrays": {"Array", "device"},
-    "numpy": {"ndarray", "dtype"},
-    "numpy.core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "collections": {"OrderedDict"},
+    "inkling._inkling": {"Tensor", "Generator", "RandomKey"}, "inkling.torch_arrays": {"Array", "device"},
+    "numpy": {"ndarray", "dtype"}, "numpy.core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.multiarray": {"_reconstruct", "scalar"}, "collections": {"OrderedDict"},
 }
 
 

@@ -33,9 +33,11 @@ def tensor(data: Any, dtype: str | None = None, device: Any = None, requires_gra
     return array.astype(dtype).view(Array)
 
 
-def full(
-    size: Any, fill_value: Any, dtype: str | None = None, device: Any = None, requires_grad: bool = False
-) -> Any:
+def as_tensor(data: Any, dtype: str | None = None, device: Any = None) -> Any:
+    return data if isinstance(data, (Tensor, Array)) and dtype in (None, data.dtype) else tensor(data, dtype, device)
+
+
+def full(size: Any, fill_value: Any, dtype: str | None = None, device: Any = None, requires_grad: bool = False) -> Any:
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool) else "int64" if isinstance(fill_value, int) else "float32"
     if _kind(dtype, device, requires_grad):
@@ -89,16 +91,16 @@ def eye(n: int, m: int | None = None, dtype: str = "float32", **options: Any) ->
     return tensor(np.eye(n, m), dtype, **options)
 
 
+def initial_seed() -> int:
+    return default_generator.seed
+
+
 def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
 def randint(
-    low: int = 0,
-    high: Any = None,
-    size: Any = None,
-    generator: Generator | None = None,
-    dtype: str = "int64",
+    low: int = 0, high: Any = None, size: Any = None, generator: Generator | None = None, dtype: str = "int64",
     device: Any = None,
 ) -> Any:
     """Integers of at least low and below high: randint(high, size) or randint(low, high, size)."""
@@ -148,5 +150,5 @@ def multinomial(p: Tensor, num_samples: int, replacement: bool = False, generato
     return (times.argmin(-1) if replacement else times[..., 0, :].argsort(-1)[..., :num_samples]).view(Array)
 
 
-__all__ = """arange bernoulli empty empty_like eye full full_like linspace manual_seed multinomial normal ones ones_like
+__all__ = """arange as_tensor bernoulli empty empty_like eye full full_like initial_seed linspace manual_seed multinomial normal ones ones_like
 rand rand_like randint randn randn_like randperm tensor zeros zeros_like""".split()

@@ -13,8 +13,8 @@ import numpy as np
 from . import _inkling
 from ._inkling import Error, Tensor
 from .torch_arrays import DTYPES, FLOATS, Array, Size, as_arrays, device
-from .torch_creation import bernoulli, multinomial, rand_like, randn_like
-from .torch_names import OPS, renamed
+from .torch_creation import bernoulli, full, multinomial, ones, rand_like, randn_like, tensor, zeros
+from .torch_names import NUMPYS, OPS, renamed
 
 
 def _to(x: Any, *where: Any, copy: bool = False, **named: Any) -> Any:
@@ -45,7 +45,12 @@ METHODS: dict[str, Callable] = {  # of arrays, too
     "long": lambda x: _to(x, "int64"),
     "int": lambda x: _to(x, "int32"),
     "bool": lambda x: _to(x, "bool"),
-    "dim": lambda x: x.ndim,
+    **{name: lambda x: x.ndim for name in ("dim", "ndimension")},
+    "mT": property(lambda x: x.transpose(-1, -2)),
+    **{
+        f"new_{name}": lambda x, *what, _make=make, **options: _make(*what, **{"dtype": str(x.dtype), **options})
+        for name, make in {"zeros": zeros, "empty": zeros, "ones": ones, "full": full, "tensor": tensor}.items()
+    },
     "expand_as": lambda x, y: x.expand(y.shape),
     "view_as": lambda x, y: x.reshape(y.shape),
     "size": property(Size),
@@ -78,6 +83,7 @@ ARRAY_METHODS: dict[str, Callable] = {
         name: renamed(getattr(np.ndarray, name), dim="axis", keepdim="keepdims")
         for name in "sum mean prod any all argmax argmin cumsum cumprod".split()
     },
+    **{name: OPS[name] for name in ("bincount", *NUMPYS) if name not in ("any", "all")},
     "clone": lambda x: x.copy(),
     "numpy": lambda x: x.view(np.ndarray),
     "detach": lambda x: x,
@@ -173,6 +179,28 @@ def _in_place(x: Tensor, name: str) -> Any:
 
 
 INSTEAD = {
+    "grad_fn": "grad_fn: x.is_leaf tells whether an op made x, inkling.to_dot(x) shows the graph",
+    "compile": "compile: leave it out: ops run as they are",
+    "jit": "jit: leave it out: ops run as they are",
+    "autocast": "autocast: write `with inkling.precision('bf16'):` around the computation",
+    "amp": "amp: write `with inkling.precision('bf16'):` around the computation, and leave scalers out",
+    "MultiheadAttention": "MultiheadAttention: write F.scaled_dot_product_attention between layers, or nn.MultiHeadAttention",
+    "TransformerEncoderLayer": "TransformerEncoderLayer: examples/gpt.py makes its own of nn.Linear and attention",
+    "Dropout2d": "Dropout2d: write x * F.dropout(torch.ones(*x.shape[:2], 1, 1), p, self.training)",
+    "InstanceNorm2d": "InstanceNorm2d: write nn.GroupNorm(channels, channels, affine=False)",
+    "ZeroPad2d": "ZeroPad2d: write F.pad(x, (left, right, top, bottom))",
+    "Conv3d": "Conv3d: Inkling has conv1d and conv2d",
+    "adaptive_max_pool2d": "adaptive_max_pool2d: write max_pool2d with a kernel_size that gives the size",
+    "register_forward_hook": "register_forward_hook: call what it does in forward(); Model.run() captures values",
+    "ParameterList": "ParameterList: a plain list of tensors is part of a module",
+    "ParameterDict": "ParameterDict: a plain dict of tensors is part of a module",
+    **dict.fromkeys(
+        ("RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "LBFGS"), "optim has SGD, Adam, AdamW and Muon"
+    ),
+    **dict.fromkeys(
+        ("OneCycleLR", "CosineAnnealingWarmRestarts", "SequentialLR", "PolynomialLR", "ReduceLROnPlateau", "ConstantLR"),
+        "write LambdaLR(optimizer, lambda epoch: factor), or set group['lr'] in optimizer.param_groups",
+    ),
     "cuda": "cuda: Inkling computes on the CPU alone: leave it out",
     "half": "half: write `with inkling.precision('bf16'):` around the computation",
     "bfloat16": "bfloat16: write `with inkling.precision('bf16'):` around the computation",
@@ -206,6 +234,19 @@ def _set_grad(x: Tensor, grad: Any) -> None:
     x.grad[...] = grad
 
 
+def _promoting(name: str) -> Callable:
+    """Integers and a fraction, and quotients of integers, are a Tensor of float32."""
+    own = getattr(np.ndarray, name)
+
+    def call(x: Array, y: Any) -> Any:
+        whole = x.dtype.kind in "iub" and (isinstance(y, float) or "div" in name and not isinstance(y, Tensor))
+        return getattr(x.float(), name)(y) if whole else own(x, y)
+
+    return call
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow"):
+    ARRAY_METHODS[f"__{_name}__"] = _promoting(f"__{_name}__")
 for _name, _f in {**OPS, **METHODS, **TENSOR_METHODS}.items():
     setattr(Tensor, _name, _f)
 for _name, _f in {**METHODS, **ARRAY_METHODS}.items():

@@ -23,8 +23,7 @@ def renamed(f: Callable, starred: bool = False, **names: str) -> Callable:
     @functools.wraps(f)
     def call(x: Any, *arguments: Any, **named: Any) -> Any:
         return f(
-            x,
-            *([arguments] if starred and len(arguments) > 1 else arguments),
+            x, *([arguments] if starred and len(arguments) > 1 else arguments),
             **{names.get(name, name): value for name, value in named.items()},
         )
 
@@ -39,10 +38,17 @@ def _pair(f: Callable) -> Callable:
     return functools.wraps(f)(lambda *arguments, **named: Pair(*as_arrays(f(*arguments, **named))))
 
 
+def _numpys(name: str) -> Callable:
+    """NumPy's function, whose result is an Array, under PyTorch's names of its arguments."""
+    own = renamed(getattr(np, name), dim="axis", keepdim="keepdims")
+    return lambda x, *rest, **named: np.asarray(own(x.numpy(), *(getattr(y, "numpy", lambda: y)() for y in rest), **named)).view(Array)
+
+
 def _axis(name: str, x: Any, dim: int) -> int:
-    if not -x.ndim <= dim < x.ndim:
-        raise AxisError(f"{name}: axis {dim} must be between {-x.ndim} and {x.ndim - 1}")
-    return dim % x.ndim
+    axes = max(1, x.ndim)  # a scalar counts as a vector
+    if not -axes <= dim < axes:
+        raise AxisError(f"{name}: axis {dim} must be between {-axes} and {axes - 1}")
+    return dim % axes
 
 
 def _of_rank(name: str, rank: int, *tensors: Any) -> None:
@@ -85,6 +91,8 @@ def _spread(own: Callable) -> Callable:
 
 
 def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    if min is None and max is None:
+        raise Error("clamp: min or max is required")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         x = x if min is None else _inkling.maximum(x, min)
         return x if max is None else _inkling.minimum(x, max)
@@ -94,7 +102,9 @@ def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
 def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode not in (None, "floor", "trunc"):
         raise Error(f"div: rounding_mode floor or trunc is required, got '{rounding_mode}'")
-    return x // y if rounding_mode == "floor" else (x / y).trunc() if rounding_mode == "trunc" else x / y
+    if rounding_mode == "floor":  # its gradient is 0, that of // is an error
+        return _inkling.where(True, x // y, (x / y).floor())
+    return (x / y).trunc() if rounding_mode == "trunc" else x / y
 
 
 def masked_fill(x: Tensor, mask: Any, value: Any) -> Tensor:
@@ -142,17 +152,17 @@ def round(x: Tensor, decimals: int = 0) -> Tensor:
     return _inkling.round(x * factor) / factor if decimals > 0 else _inkling.round(x / factor) * factor
 
 
-def scatter(
-    x: Tensor,
-    dim: int | None = None,
-    index: Any = None,
-    src: Any = None,
-    reduce: str = "replace",
-    include_self: bool = True,
-    *,
-    value: Any = None,
-    **own: Any,
-) -> Tensor:
+def roll(x: Tensor, shifts: Any, dims: Any = None, **own: Any) -> Tensor:
+    """Without dims, all elements as one row."""
+    if own:
+        return _inkling.roll(x, shifts, **own)
+    if dims is None:
+        return _inkling.roll(x.flatten(), int(shifts), 0).reshape(x.shape)
+    pairs = [*zip(np.atleast_1d(shifts).tolist(), np.atleast_1d(dims).tolist(), strict=True)]
+    return functools.reduce(lambda y, pair: _inkling.roll(y, *pair), pairs, x)
+
+
+def scatter(x, dim=None, index=None, src=None, reduce="replace", include_self=True, *, value=None, **own) -> Tensor:
     """src is a tensor of index's shape, or a number."""
     axis, index = own.pop("axis", dim), own.pop("index", index)
     source = own.pop("source", src if value is None else value)
@@ -160,6 +170,23 @@ def scatter(
         source = Tensor(np.broadcast_to(source, np.shape(index)), dtype=x.dtype)
     how = own.pop("how", {"add": "sum", "multiply": "prod"}.get(reduce, reduce))
     return _inkling.scatter(x, axis, index, source, how, include_self, **own)
+
+
+def index_add(x: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
+    axes = [1] * x.ndim
+    axes[dim] = -1
+    return x.scatter_add(dim, np.broadcast_to(np.reshape(index, axes), source.shape), alpha * source)
+
+
+def movedim(x: Any, source: int, destination: int) -> Any:
+    axes = [i for i in range(x.ndim) if i != source % x.ndim]
+    axes.insert(destination % x.ndim, source % x.ndim)
+    return x.permute(axes)
+
+
+def unflatten(x: Any, dim: int, sizes: Any) -> Any:
+    dim = _axis("unflatten", x, dim)
+    return x.reshape(*x.shape[:dim], *sizes, *x.shape[dim + 1 :])
 
 
 def select(x: Any, dim: int, index: int) -> Any:
@@ -172,10 +199,10 @@ def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = True
 
 def squeeze(x: Tensor, dim: Any = None, **numpys: Any) -> Tensor:
     """Axes of dim= whose size is not 1 stay; with axis= they are an error, as in NumPy."""
-    if numpys or dim is None or x.ndim == 0:
+    if numpys or dim is None:
         return _inkling.squeeze(x, **numpys)
     axes = [_axis("squeeze", x, a) for a in ([dim] if isinstance(dim, int) else dim)]
-    return _inkling.squeeze(x, tuple(a for a in axes if x.shape[a] == 1))
+    return _inkling.squeeze(x, tuple(a for a in axes if x.shape[a : a + 1] == (1,)))
 
 
 def t(x: Any) -> Any:
@@ -200,9 +227,10 @@ def where(condition: Any, *values: Any) -> Any:
     return y.float() if values and all(isinstance(x, (int, float)) for x in values) and y.dtype == "float64" else y
 
 
+NUMPYS = """isnan isinf isfinite isclose any all count_nonzero logical_and logical_or logical_not logical_xor""".split()
 OPS: dict[str, Callable] = {
-    **{f.__name__: f for f in (clamp, div, masked_fill, narrow, norm, outer, repeat, repeat_interleave, round)},
-    **{f.__name__: f for f in (scatter, select, sort, squeeze, t, topk)},
+    **{f.__name__: f for f in (clamp, div, masked_fill, narrow, norm, outer, repeat, repeat_interleave, roll, round)},
+    **{f.__name__: f for f in (scatter, select, sort, squeeze, t, topk, index_add, movedim, unflatten)},
     **{name: _arrays(getattr(_inkling, name)) for name in ("argmax", "argmin")},
     **{name: _pair(getattr(_inkling, name)) for name in ("cummax", "cummin")},
     "argsort": lambda x, *dim, stable=True, **named: as_arrays(_inkling.argsort(x, *dim, **named)),
@@ -215,7 +243,6 @@ OPS: dict[str, Callable] = {
     "flip": renamed(_inkling.flip, starred=True, dims="dim"),
     "flatten": renamed(_inkling.flatten, start_dim="first", end_dim="last"),
     "transpose": renamed(_inkling.transpose, dim0="a", dim1="b"),
-    "roll": renamed(_inkling.roll, shifts="shift", dims="axis"),
     "tril": renamed(_inkling.tril, diagonal="k"),
     "triu": renamed(_inkling.triu, diagonal="k"),
     "diagonal": renamed(_inkling.diagonal, offset="k", dim1="a", dim2="b"),
@@ -229,17 +256,35 @@ OPS: dict[str, Callable] = {
     **{name: lambda x, y, _f=getattr(operator, name): _f(x, y) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     "amax": _inkling.max,
     "amin": _inkling.min,
+    "swapaxes": renamed(_inkling.transpose, axis0="a", axis1="b"),
+    "clip": clamp,
+    "clamp_min": lambda x, min: clamp(x, min),
+    "clamp_max": lambda x, max: clamp(x, None, max),
+    "ravel": lambda x: x.flatten(),
+    "addmm": lambda x, a, b, *, beta=1, alpha=1: beta * x + alpha * (a @ b),
+    "addcmul": lambda x, a, b, *, value=1: x + value * a * b,
+    "addcdiv": lambda x, a, b, *, value=1: x + value * a / b,
+    "lerp": lambda x, end, weight: x + weight * (end - x),
+    "trace": lambda x: x.diagonal().sum(),
+    "diff": lambda x, n=1, dim=-1: x if n == 0 else OPS["diff"](
+        x.narrow(dim, 1, x.shape[dim] - 1) - x.narrow(dim, 0, x.shape[dim] - 1), n - 1, dim
+    ),
+    "broadcast_to": lambda x, size: x.expand(size),
+    "take_along_dim": lambda x, index, dim=None: x.flatten().gather(0, np.ravel(index)) if dim is None else x.gather(dim, index),
+    "hypot": lambda x, y: (x * x + y * y).sqrt(),
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1 / x,
     "chunk": lambda x, chunks, dim=0: x.split(max(1, -(-x.shape[_axis("chunk", x, dim)] // chunks)), dim),
     "unbind": lambda x, dim=0: tuple(select(x, dim, i) for i in range(x.shape[_axis("unbind", x, dim)])),
     "clone": lambda x: x * 1 if x.requires_grad else Tensor(x.numpy().copy()),
-    "numel": lambda x: int(x.size),
+    **{name: lambda x: int(x.size) for name in ("numel", "nelement")},
     "equal": lambda x, y: np.array_equal(x.numpy(), y.numpy()),
     "allclose": lambda x, y, rtol=1e-5, atol=1e-8, equal_nan=False: np.allclose(
         x.numpy(), y.numpy(), rtol, atol, equal_nan
     ),
-    **{name: lambda x, _f=getattr(np, name): _f(x.numpy()).view(Array) for name in ("isnan", "isinf", "isfinite")},
+    **{name: _numpys(name) for name in NUMPYS},
+    "nonzero": lambda x, as_tuple=False: (x != 0).nonzero(as_tuple=as_tuple),
+    "bincount": lambda x, weights=None, minlength=0: np.bincount(x, weights, minlength).view(Array),
 }
 for _name, _f in OPS.items():
     if _f.__doc__ is None and hasattr(_inkling, _name):
@@ -270,5 +315,14 @@ def function(name: str, f: Callable) -> Callable:
 FUNCTIONS: dict[str, Callable] = {
     "cat": _joined(_inkling.concatenate, np.concatenate),
     "stack": _joined(_inkling.stack, np.stack),
+    "vstack": lambda tensors: FUNCTIONS["cat"]([x.reshape(1, -1) if x.ndim < 2 else x for x in tensors], 0),
+    "hstack": lambda tensors: FUNCTIONS["cat"](tensors, min(1, tensors[0].ndim - 1)),
+    "meshgrid": lambda *tensors, indexing="ij": [
+        x.reshape(*[-1 if i == place else 1 for i in range(len(tensors))]).expand([y.shape[0] for y in tensors])
+        for place, x in enumerate(tensors)
+    ],
     "where": where,
+    "finfo": np.finfo,
+    "get_default_dtype": lambda: "float32",
 }
+CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan}

@@ -71,14 +71,8 @@ def hook_that_is_called_directly(held):
 
 
 CYCLES = [
-    hook_of_a_leaf,
-    hook_of_a_value,
-    hook_that_reaches_the_loss,
-    context,
-    context_that_reaches_the_loss,
-    function_of_a_checkpoint,
-    hook_of_a_parameter,
-    hook_that_is_called_directly,
+    hook_of_a_leaf, hook_of_a_value, hook_that_reaches_the_loss, context, context_that_reaches_the_loss,
+    function_of_a_checkpoint, hook_of_a_parameter, hook_that_is_called_directly,
 ]
 
 

@@ -53,10 +53,8 @@ def test_functions():
 def test_a_function_must_return_a_tensor(name, returned):
     x, v = double(1, 2, 3), double(1, -1, 0.5)
     call = {
-        "jvp": lambda f: inkling.jvp(f, x, v),
-        "hvp": lambda f: inkling.hvp(f, x, v),
-        "gradcheck": lambda f: inkling.gradcheck(f, [x]),
-        "checkpoint": lambda f: inkling.nn.checkpoint(f, x),
+        "jvp": lambda f: inkling.jvp(f, x, v), "hvp": lambda f: inkling.hvp(f, x, v),
+        "gradcheck": lambda f: inkling.gradcheck(f, [x]), "checkpoint": lambda f: inkling.nn.checkpoint(f, x),
     }.get(name, lambda f: getattr(inkling, name)(f, x))
     with pytest.raises(TypeError, match=f"^{name}: the function must return a Tensor, got .*{type(returned).__name__}$"):
         call(lambda x: returned)

@@ -15,10 +15,7 @@ def model(run):
 @pytest.mark.parametrize(
     "options",
     [
-        {},
-        dict(temperature=0),
-        dict(top_k=3, top_p=0.9),
-        dict(stop=["."], precision="bf16"),
+        {}, dict(temperature=0), dict(top_k=3, top_p=0.9), dict(stop=["."], precision="bf16"),
         dict(repeat_penalty=1.3, max_tokens=5),
     ],
 )

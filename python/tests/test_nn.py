@@ -123,10 +123,8 @@ def test_attention_by_its_parts():
 @pytest.mark.parametrize(
     "score",
     [
-        lambda r: nn.DotScore(dtype="float64"),
-        lambda r: nn.ScaledDotScore(dtype="float64"),
-        lambda r: nn.BilinearScore(r, 4, 4, dtype="float64"),
-        lambda r: nn.ConcatScore(r, 4, 4, dtype="float64"),
+        lambda r: nn.DotScore(dtype="float64"), lambda r: nn.ScaledDotScore(dtype="float64"),
+        lambda r: nn.BilinearScore(r, 4, 4, dtype="float64"), lambda r: nn.ConcatScore(r, 4, 4, dtype="float64"),
         lambda r: nn.AdditiveScore(r, 4, 4, 3, dtype="float64"),
     ],
 )

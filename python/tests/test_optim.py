@@ -131,11 +131,8 @@ def test_state_goes_on_to_the_same_bits(kind):
 
 
 KINDS = [
-    (optim.SGD, {}),
-    (optim.SGD, {"momentum": 0.9, "weight_decay": 0.5}),
-    (optim.SGD, {"momentum": 0.9, "nesterov": True}),
-    (optim.Adam, {}),
-    (optim.AdamW, {"weight_decay": 0.5}),
+    (optim.SGD, {}), (optim.SGD, {"momentum": 0.9, "weight_decay": 0.5}),
+    (optim.SGD, {"momentum": 0.9, "nesterov": True}), (optim.Adam, {}), (optim.AdamW, {"weight_decay": 0.5}),
     (optim.Muon, {"weight_decay": 0.5}),
 ]
 
@@ -202,15 +199,10 @@ def test_what_is_frozen_stays_and_moves_again_after(kind, options):
 @pytest.mark.parametrize(
     "kind, made, changed",
     [
-        (optim.SGD, {"momentum": 0.9}, {"momentum": 0.5}),
-        (optim.SGD, {"momentum": 0.9}, {"nesterov": True}),
-        (optim.SGD, {}, {"weight_decay": 0.5}),
-        (optim.Adam, {}, {"betas": (0.5, 0.9)}),
-        (optim.Adam, {}, {"eps": 0.1}),
-        (optim.AdamW, {}, {"weight_decay": 0.9}),
-        (optim.Muon, {}, {"momentum": 0.5}),
-        (optim.Muon, {}, {"scale": "adamw"}),
-        (optim.Muon, {}, {"weight_decay": 0.9}),
+        (optim.SGD, {"momentum": 0.9}, {"momentum": 0.5}), (optim.SGD, {"momentum": 0.9}, {"nesterov": True}),
+        (optim.SGD, {}, {"weight_decay": 0.5}), (optim.Adam, {}, {"betas": (0.5, 0.9)}), (optim.Adam, {}, {"eps": 0.1}),
+        (optim.AdamW, {}, {"weight_decay": 0.9}), (optim.Muon, {}, {"momentum": 0.5}),
+        (optim.Muon, {}, {"scale": "adamw"}), (optim.Muon, {}, {"weight_decay": 0.9}),
     ],
 )
 def test_options_set_in_param_groups_count(kind, made, changed):
@@ -234,6 +226,20 @@ def test_options_set_in_param_groups_count(kind, made, changed):
     assert not np.array_equal(steps("options"), steps("none"))
 
 
+def test_the_weight_decay_of_adam_is_a_part_of_the_gradient():
+    a, b = matrix(1), matrix(1)
+    decayed, plain = optim.Adam([a], weight_decay=0.3), optim.Adam([b])
+    for _ in range(3):
+        for p, optimizer in ((a, decayed), (b, plain)):
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+        before = a.grad.copy()
+        b.grad += 0.3 * b.numpy()
+        decayed.step(), plain.step()
+        assert np.array_equal(a.grad, before)
+    assert np.array_equal(a.numpy(), b.numpy())
+
+
 def test_what_pytorch_refuses_is_refused():
     a, b = matrix(1), matrix(2)
     for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.Muon):
@@ -251,9 +257,8 @@ def test_what_pytorch_refuses_is_refused():
             with pytest.raises(ValueError, match="is in two groups"):
                 kind(groups)
     refused = [
-        (optim.SGD, {"nesterov": True}, "nesterov needs a momentum"),
-        (optim.AdamW, {"betas": (0.9, -0.1)}, "beta2"),
-        (optim.Adam, {"eps": float("nan")}, "eps"),
+        (optim.SGD, {"nesterov": True}, "nesterov needs a momentum"), (optim.AdamW, {"betas": (0.9, -0.1)}, "beta2"),
+        (optim.Adam, {"eps": float("nan")}, "eps"), (optim.Adam, {"weight_decay": -0.1}, "weight_decay"),
         (optim.Muon, {"adamw_rate": -1.0}, "rate"),
     ]
     for kind, options, match in refused:
@@ -263,11 +268,10 @@ def test_what_pytorch_refuses_is_refused():
         optimizer.param_groups[0].update(options)
         with pytest.raises(ValueError, match=match):
             optimizer.step()
-    for name, value in (("weight_decay", 0.1), ("momentum", 0.9)):  # Adam has neither
-        optimizer = optim.Adam([a])
-        optimizer.param_groups[0][name] = value
-        with pytest.raises(TypeError):
-            optimizer.step()
+    optimizer = optim.Adam([a])
+    optimizer.param_groups[0]["momentum"] = 0.9
+    with pytest.raises(TypeError, match="no argument momentum"):
+        optimizer.step()
     optimizer = optim.SGD([a])
     optimizer.param_groups.append({"params": [b], "lr": 0.1})
     with pytest.raises(ValueError, match="add_param_group"):

@@ -9,8 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     "name, declared",
     [
-        ("__init__", "def softmax(x: Tensor, /, axis: int = -1) -> Tensor:"),
-        ("_nn", "class Linear(Layer):"),
+        ("__init__", "def softmax(x: Tensor, /, axis: int = -1) -> Tensor:"), ("_nn", "class Linear(Layer):"),
         ("_optim", "class Schedule:"),
     ],
 )

@@ -38,13 +38,8 @@ def test_keeps_the_array_as_long_as_it_needs_it():
 @pytest.mark.parametrize(
     "data, dtype",
     [
-        ([1, 2], "float32"),
-        (3, "float32"),
-        (np.arange(2), "float32"),
-        (np.ones(2), "float64"),
-        (np.ones(2, np.float16), "float32"),
-        (np.float64(1), "float64"),
-        (np.ones(2, ">f4"), "float32"),
+        ([1, 2], "float32"), (3, "float32"), (np.arange(2), "float32"), (np.ones(2), "float64"),
+        (np.ones(2, np.float16), "float32"), (np.float64(1), "float64"), (np.ones(2, ">f4"), "float32"),
     ],
 )
 def test_dtype(data, dtype):
@@ -67,35 +62,13 @@ def test_what_cannot_be_shared_is_copied():
 @pytest.mark.parametrize(
     "key",
     [
-        0,
-        -1,
-        (1, 2),
-        slice(1, 3),
-        (slice(None), 1),
-        (..., 0),
-        None,
-        (None, 1),
-        (None, ..., 0),
-        (slice(0, 4, 2), ..., slice(-2, None)),
-        slice(None, None, -1),
-        (..., slice(4, 0, -2)),
-        True,
-        np.False_,
-        (slice(None), True, 1),
-        (..., False),
-        [0, 3],
-        ([[0, -1], [2, 2]],),
-        (1, [0, 2]),
-        (slice(None), np.array([2, 0]), slice(1, 3)),
-        (..., [1, 4]),
-        np.array([True, False, True, False]),
-        [False, True, True, False],
-        (..., np.arange(15).reshape(3, 5) % 2 == 0),
-        (np.arange(12).reshape(4, 3) % 2 == 0, 1),
-        ([0, 3], [2, 1]),
-        ([[0], [1]], slice(1, None), [4, 0]),
-        (1, slice(None), [0, 2]),
-        (None, [0, 1], np.array([True, False, True])),
+        0, -1, (1, 2), slice(1, 3), (slice(None), 1), (..., 0), None, (None, 1), (None, ..., 0),
+        (slice(0, 4, 2), ..., slice(-2, None)), slice(None, None, -1), (..., slice(4, 0, -2)), True, np.False_,
+        (slice(None), True, 1), (..., False), [0, 3], ([[0, -1], [2, 2]],), (1, [0, 2]),
+        (slice(None), np.array([2, 0]), slice(1, 3)), (..., [1, 4]), np.array([True, False, True, False]),
+        [False, True, True, False], (..., np.arange(15).reshape(3, 5) % 2 == 0),
+        (np.arange(12).reshape(4, 3) % 2 == 0, 1), ([0, 3], [2, 1]), ([[0], [1]], slice(1, None), [4, 0]),
+        (1, slice(None), [0, 2]), (None, [0, 1], np.array([True, False, True])),
     ],
 )
 def test_indices(key):
@@ -140,17 +113,8 @@ def test_operators_with_numbers_and_arrays():
     a = np.array([[1.0, 2.0], [3.0, 4.0]])
     x = Tensor(a)
     for y, expected in [
-        (2 * x + 1, 2 * a + 1),
-        (1 / x - x / 4, 1 / a - a / 4),
-        (a - x, a - a),
-        (x * a[0], a * a[0]),
-        (-x, -a),
-        (x @ x, a @ a),
-        (x**2, a**2),
-        (2**x, 2**a),
-        (x**x, a**a),
-        (1 - x, 1 - a),
-        (np.float64(3) * x, 3 * a),
+        (2 * x + 1, 2 * a + 1), (1 / x - x / 4, 1 / a - a / 4), (a - x, a - a), (x * a[0], a * a[0]), (-x, -a),
+        (x @ x, a @ a), (x**2, a**2), (2**x, 2**a), (x**x, a**a), (1 - x, 1 - a), (np.float64(3) * x, 3 * a),
     ]:
         assert isinstance(y, Tensor) and np.allclose(y.numpy(), expected)
     assert np.allclose(np.exp(x), np.exp(a))
@@ -162,11 +126,7 @@ def test_comparisons_are_masks():
     a = np.array([[1.0, 2.0], [3.0, 4.0]])
     x, y = Tensor(a), Tensor(a.T.copy())
     for mask, expected in [
-        (x == y, a == a.T),
-        (x != y, a != a.T),
-        (x < 2, a < 2),
-        (x <= a[0], a <= a[0]),
-        (2 < x, a > 2),
+        (x == y, a == a.T), (x != y, a != a.T), (x < 2, a < 2), (x <= a[0], a <= a[0]), (2 < x, a > 2),
         (x >= y, a >= a.T),
     ]:
         assert mask.dtype == bool and np.array_equal(mask, expected)
@@ -205,11 +165,7 @@ def test_a_cast_does_not_drop_a_graph():
 
 def test_a_tensor_with_a_graph_is_no_plain_number():
     x, one = Tensor([1.0, 4.0]), Tensor(1.0, requires_grad=True)
-    for drops in (
-        lambda: x.leaky_relu(one),
-        lambda: x.pad((1, 1), one),
-        lambda: Tensor.full((2,), one),
-    ):
+    for drops in (lambda: x.leaky_relu(one), lambda: x.pad((1, 1), one), lambda: Tensor.full((2,), one)):
         with pytest.raises(TypeError):
             drops()
     assert np.array_equal(x.pad((1, 0), one.detach()).numpy(), [1, 1, 4])
@@ -224,17 +180,13 @@ def test_names_of_numpy():
     assert x.reshape(3, 2).shape == x.reshape((3, -1)).shape == (3, 2) and x.reshape(6).shape == (6,)
     assert Tensor(1.0).cumsum(0).shape == ()
     for y, expected in [
-        (x.sum(axis=0, keepdims=True), a.sum(0, keepdims=True)),
-        (x.mean(dim=(0, 1)), a.mean()),
+        (x.sum(axis=0, keepdims=True), a.sum(0, keepdims=True)), (x.mean(dim=(0, 1)), a.mean()),
         (x.min(axis=1, keepdim=True), a.min(1, keepdims=True)),
         (x.max(axis=-1, keepdim=True), a.max(-1, keepdims=True)),
         (x.amax(dim=-1, keepdim=True), a.max(-1, keepdims=True)),
-        (x.max(dim=-1, keepdim=True).values, a.max(-1, keepdims=True)),
-        (inkling.min(x, 0)[0], a.min(0)),
-        (inkling.concatenate([x, x], dim=1), np.concatenate([a, a], 1)),
-        (x.softmax(dim=0).sum(dim=0), np.ones(3)),
-        (x.unsqueeze(dim=0).squeeze(dim=0), a),
-        (x.flip(dim=1), a[:, ::-1]),
+        (x.max(dim=-1, keepdim=True).values, a.max(-1, keepdims=True)), (inkling.min(x, 0)[0], a.min(0)),
+        (inkling.concatenate([x, x], dim=1), np.concatenate([a, a], 1)), (x.softmax(dim=0).sum(dim=0), np.ones(3)),
+        (x.unsqueeze(dim=0).squeeze(dim=0), a), (x.flip(dim=1), a[:, ::-1]),
     ]:
         assert np.allclose(y.numpy(), expected) and y.shape == np.shape(expected)
     assert np.array_equal(x.argmax(dim=1), a.argmax(1))
@@ -261,11 +213,8 @@ def test_axis_is_numpys_and_dim_is_pytorchs():
     one = Tensor(a[:, None])
     assert one.squeeze(axis=()).shape == one.squeeze(dim=()).shape == (2, 1, 3, 4) and one.squeeze().shape == (2, 3, 4)
     for pieces, expected in [
-        (x.split(2, axis=2), np.split(a, 2, 2)),
-        (inkling.split(x, 2), [a]),
-        (x.split(2, 1), [a[:, :2], a[:, 2:]]),
-        (x.split(2, dim=1), [a[:, :2], a[:, 2:]]),
-        (x.split(5, dim=-1), [a]),
+        (x.split(2, axis=2), np.split(a, 2, 2)), (inkling.split(x, 2), [a]), (x.split(2, 1), [a[:, :2], a[:, 2:]]),
+        (x.split(2, dim=1), [a[:, :2], a[:, 2:]]), (x.split(5, dim=-1), [a]),
         (x.split([1, 2], dim=1), [a[:, :1], a[:, 1:]]),
     ]:
         assert len(pieces) == len(expected) and all(np.array_equal(p, e) for p, e in zip(pieces, expected))
@@ -281,12 +230,8 @@ def test_axis_is_numpys_and_dim_is_pytorchs():
     with pytest.raises(ValueError, match="size 1"):
         one.squeeze(axis=2)
     for refused in (
-        lambda: x.repeat(2),
-        lambda: x.repeat(2, 1),
-        lambda: x.split([1, 2], axis=1),
-        lambda: x.sum(axis=True),
-        lambda: x.sum(Tensor(1.0)),
-        lambda: x.reshape(Tensor(24.0)),
+        lambda: x.repeat(2), lambda: x.repeat(2, 1), lambda: x.split([1, 2], axis=1), lambda: x.sum(axis=True),
+        lambda: x.sum(Tensor(1.0)), lambda: x.reshape(Tensor(24.0)),
     ):
         with pytest.raises(TypeError):
             refused()

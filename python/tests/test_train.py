@@ -48,11 +48,8 @@ def test_exceptions_of_a_callback_come_back_and_the_run_is_saved(text, tmp_path)
 @pytest.mark.parametrize(
     "flags, error",
     [
-        (dict(n_layers=2), inkling.Usage),
-        (dict(n_head=3), inkling.Usage),
-        (dict(arch="gpt9"), inkling.Usage),
-        (dict(data="/nowhere.txt"), inkling.BadInput),
-        (dict(max_iters=-1), inkling.Usage),
+        (dict(n_layers=2), inkling.Usage), (dict(n_head=3), inkling.Usage), (dict(arch="gpt9"), inkling.Usage),
+        (dict(data="/nowhere.txt"), inkling.BadInput), (dict(max_iters=-1), inkling.Usage),
         (dict(learning_rate=1e6, optimizer="sgd", grad_clip=0, momentum=0), inkling.Diverged),
     ],
 )

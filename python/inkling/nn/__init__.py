@@ -27,6 +27,12 @@ for _name in """named_children children named_modules modules named_buffers buff
     setattr(Layer, _name, vars(Stateful)[_name])
 
 
+# Sizes under PyTorch's names; a Linear is (out, in).
+for _kind, _names in ((Linear, ("out_features", "in_features")), (Embedding, ("num_embeddings", "embedding_dim"))):  # noqa: F405
+    for _axis, _name in enumerate(_names):
+        setattr(_kind, _name, property(lambda layer, _axis=_axis: layer.weight.shape[_axis]))
+
+
 def _calls_forward(cls: type) -> None:
     """A class made of a layer is called by its own forward()."""
     if "forward" in vars(cls):

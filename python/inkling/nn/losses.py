@@ -18,14 +18,7 @@ def _weights(weight: Any) -> list[float]:
     return [] if weight is None else weight.tolist()
 
 
-def cross_entropy(
-    input: Tensor,
-    target: Any,
-    weight: Any = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
+def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0) -> Tensor:
     """input (N, C, ...) or (C), target: ids (N, ...), or probabilities of input's shape."""
     how = {"weight": _weights(weight), "reduction": reduction, "label_smoothing": label_smoothing}
     if isinstance(target, Tensor):
@@ -33,15 +26,14 @@ def cross_entropy(
     return _inkling.cross_entropy(_classes_last(input), target, ignore=ignore_index, **how)
 
 
-def nll_loss(
-    input: Tensor, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
+def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean") -> Tensor:
     return _inkling.nll_loss(_classes_last(input), target, _weights(weight), ignore_index, reduction)
 
 
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
+def _reduced(loss: Tensor, reduction: str, weight: Any = None) -> Tensor:
     if reduction not in ("mean", "sum", "none"):
         raise Error(f"reduction: mean, sum or none is required, got '{reduction}'")
+    loss = loss if weight is None else loss * weight
     return loss if reduction == "none" else getattr(loss, reduction)()
 
 
@@ -49,6 +41,10 @@ def _difference(name: str, input: Tensor, target: Any) -> Tensor:
     if input.shape != target.shape:
         raise Error(f"{name}: equal shapes are required, got {input.shape} and {target.shape}")
     return input - target
+
+
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    return _inkling.mse_loss(input, target, reduction)
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -91,7 +87,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, redu
     at_edge = slope * (input - input.detach()) - target * logs[0] - (1 - target) * logs[1]
     safe = _inkling.where(inside, input, 0.5)
     loss = _inkling.where(inside, -(target * safe.log() + (1 - target) * (-safe).log1p()), at_edge)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _reduced(loss, reduction, weight)
 
 
 def binary_cross_entropy_with_logits(
@@ -99,10 +95,10 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     if pos_weight is None:
         loss = _inkling.binary_cross_entropy_with_logits(input, target, reduction if weight is None else "none")
-        return loss if weight is None else _reduced(loss * weight, reduction)
+        return loss if weight is None else _reduced(loss, reduction, weight)
     _difference("binary_cross_entropy_with_logits", input, target)
     loss = -(pos_weight * target * input.logsigmoid() + (1 - target) * (-input).logsigmoid())
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _reduced(loss, reduction, weight)
 
 
 __all__ = [name for name, f in globals().items() if getattr(f, "__module__", "") == __name__ and name[0] != "_"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import MutableMapping
 from typing import Any, Callable, Iterable, Iterator
 
 from .. import _inkling
@@ -192,7 +193,6 @@ class ModuleList(Module):
         self.steps[place] = module
 
 
-
 class Sequential(ModuleList):
     """A chain of layers and functions of a tensor, such as the ops. Parameters are named by index: "0.weight",
     "2.weight"."""
@@ -209,11 +209,13 @@ class Sequential(ModuleList):
         return x
 
 
-class ModuleDict(Module):
+class ModuleDict(Module, MutableMapping):
     """Modules by name: "a.weight"."""
 
     def __init__(self, modules: dict[str, Any] | None = None) -> None:
         vars(self).update(modules or {})
+
+    __hash__ = object.__hash__
 
     def __getitem__(self, name: str) -> Any:
         return vars(self)[name]
@@ -221,17 +223,11 @@ class ModuleDict(Module):
     def __setitem__(self, name: str, module: Any) -> None:
         vars(self)[name] = module
 
-    def items(self) -> Iterator[tuple[str, Any]]:
-        return self.named_children()
-
-    def keys(self) -> list[str]:
-        return [name for name, _ in self.items()]
-
-    def values(self) -> list[Any]:
-        return [module for _, module in self.items()]
-
-    def __len__(self) -> int:
-        return len(self.keys())
+    def __delitem__(self, name: str) -> None:
+        del vars(self)[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+        return (name for name, _ in self.named_children())
+
+    def __len__(self) -> int:
+        return len([*self])

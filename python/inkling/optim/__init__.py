@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Iterable
 
 from .._inkling import Error, Tensor, _optim
@@ -116,87 +117,74 @@ class Optimizer:
             self._groups[i] = made
 
 
-class SGD(Optimizer):
-    """As torch.optim.SGD: g += weight_decay p;  b = momentum b + g;  p -= lr b, or lr (g + momentum b) with nesterov."""
+def _kind(name: str, make: Callable[..., _optim.Group], doc: str, base: type = Optimizer, **defaults: Any) -> type:
+    """An optimizer with these options behind `parameters`, under their names or by position."""
 
-    def __init__(
-        self,
-        parameters: Any,
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-    ) -> None:
-        if dampening != 0:
-            raise Error(f"SGD: dampening 0 is required, got {dampening}")
-        super().__init__(_optim.sgd, parameters, lr, momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
+    def __init__(self: Optimizer, parameters: Any, *arguments: Any, **named: Any) -> None:
+        if len(arguments) > len(defaults):
+            raise TypeError(f"{name}: at most {len(defaults)} options are possible, got {len(arguments)}")
+        named = {option: value for option, value in named.items() if option not in ("foreach", "fused", "capturable")}
+        for option in named:
+            if option not in defaults:
+                raise TypeError(f"{name}: there is no option {option}: it has {', '.join(defaults)}")
+        given = {**defaults, **dict(zip(defaults, arguments)), **named}
+        if given.pop("dampening", 0.0) != 0:
+            raise Error(f"{name}: dampening 0 is required")
+        Optimizer.__init__(self, make, parameters, **given)
 
-
-class AdamW(Optimizer):
-    """As torch.optim.AdamW: weight decay applies to all parameters; a separate group can set it to 0."""
-
-    def __init__(
-        self,
-        parameters: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-    ) -> None:
-        super().__init__(_optim.adamw, parameters, lr, betas=betas, eps=eps, weight_decay=weight_decay)
+    __init__.__signature__ = inspect.Signature(
+        [inspect.Parameter(option, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(option, inspect._empty))
+         for option in ("self", "parameters", *defaults)]
+    )
+    return type(name, (base,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 
-def _adam(params: list[Tensor], betas: tuple[float, float], eps: float) -> _optim.Group:
-    return _optim.adamw(params, betas, eps, weight_decay=0.0)
+class _Decaying(Optimizer):
+    """g += weight_decay p, where AdamW shrinks p itself."""
+
+    def _made(self, group: dict[str, Any]) -> tuple[_optim.Group, dict[str, Any]]:
+        if not group["weight_decay"] >= 0:
+            raise Error(f"optimizer: weight_decay must be at least 0, got {group['weight_decay']}")
+        return super()._made({**group, "weight_decay": 0.0})[0], _options(group)
+
+    def step(self, factor: float = 1.0) -> None:
+        kept = []
+        for group in self.param_groups:
+            for p in group["params"] if group["weight_decay"] != 0 else ():
+                if p.grad is not None:
+                    kept.append((p.grad, p.grad.copy()))
+                    kept[-1][0][...] += group["weight_decay"] * p.numpy()
+        try:
+            super().step(factor)
+        finally:
+            for grad, before in kept:
+                grad[...] = before
 
 
-class Adam(Optimizer):
-    """As torch.optim.Adam without weight decay; use AdamW for weight decay."""
-
-    def __init__(
-        self,
-        parameters: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-    ) -> None:
-        if weight_decay != 0:
-            raise Error(f"Adam: weight_decay 0 is required, got {weight_decay}: AdamW has weight decay")
-        super().__init__(_adam, parameters, lr, betas=betas, eps=eps)
-
-
-class Muon(Optimizer):
+_ADAM = dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8)
+SGD = _kind(
+    "SGD",
+    _optim.sgd,
+    "As torch.optim.SGD: g += weight_decay p;  b = momentum b + g;  p -= lr b, or lr (g + momentum b) with nesterov.",
+    **dict(lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False),
+)
+AdamW = _kind(
+    "AdamW", _optim.adamw,
+    "As torch.optim.AdamW: weight decay applies to all parameters; a separate group can set it to 0.", **_ADAM,
+    weight_decay=0.01,
+)
+Adam = _kind("Adam", _optim.adamw, "As torch.optim.Adam: weight_decay p is added to g.", _Decaying, **_ADAM, weight_decay=0.0)
+Muon = _kind(
+    "Muon",
+    _optim.muon,
     """Muon (Jordan et al. 2024) for matrices, and AdamW at `adamw_rate` times lr for all else. Embeddings and heads
-    belong in a separate AdamW. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'."""
+    belong in a separate AdamW. scale: 'original', 'adamw' (as torch's match_rms_adamw) or 'rows'.""",
+    **dict(lr=1e-3, momentum=0.95, nesterov=True, weight_decay=0.1, ns_steps=5, scale="original"),
+    **dict(betas=(0.9, 0.999), eps=1e-8, adamw_rate=0.1),
+)
 
-    def __init__(
-        self,
-        parameters: Any,
-        lr: float = 1e-3,
-        momentum: float = 0.95,
-        nesterov: bool = True,
-        weight_decay: float = 0.1,
-        ns_steps: int = 5,
-        scale: str = "original",
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        adamw_rate: float = 0.1,
-    ) -> None:
-        super().__init__(
-            _optim.muon,
-            parameters,
-            lr,
-            momentum=momentum,
-            nesterov=nesterov,
-            weight_decay=weight_decay,
-            ns_steps=ns_steps,
-            scale=scale,
-            betas=betas,
-            eps=eps,
-            adamw_rate=adamw_rate,
-        )
+
+from ..torch_methods import absent_module as __getattr__  # noqa: E402, F401
 
 
 def clip_grad_norm(parameters: Any | Iterable[Tensor], max_norm: float) -> float:

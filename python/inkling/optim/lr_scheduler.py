@@ -7,6 +7,7 @@ import math
 from typing import Any, Callable
 
 from .._inkling import Error
+from ..torch_methods import absent_module as __getattr__  # noqa: F401
 from . import Optimizer
 
 
@@ -44,19 +45,16 @@ class MultiplicativeLR(LambdaLR):
         return lr * self.factor(self.last_epoch) if self.last_epoch > 0 else lr
 
 
-class MultiStepLR(MultiplicativeLR):
-    def __init__(self, optimizer: Optimizer, milestones: list[int], gamma: float = 0.1) -> None:
-        super().__init__(optimizer, lambda epoch: gamma ** list(milestones).count(epoch))
+def _multiplying(name: str, factor: Callable[..., Callable[[int], float]]) -> type:
+    def __init__(self: LambdaLR, optimizer: Optimizer, *options: Any, **named: Any) -> None:
+        MultiplicativeLR.__init__(self, optimizer, factor(*options, **named))
+
+    return type(name, (MultiplicativeLR,), {"__init__": __init__, "__module__": __name__})
 
 
-class StepLR(MultiplicativeLR):
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
-        super().__init__(optimizer, lambda epoch: 1.0 if epoch % step_size else gamma)
-
-
-class ExponentialLR(MultiplicativeLR):
-    def __init__(self, optimizer: Optimizer, gamma: float) -> None:
-        super().__init__(optimizer, lambda epoch: gamma)
+MultiStepLR = _multiplying("MultiStepLR", lambda milestones, gamma=0.1: lambda epoch: gamma ** list(milestones).count(epoch))
+StepLR = _multiplying("StepLR", lambda step_size, gamma=0.1: lambda epoch: 1.0 if epoch % step_size else gamma)
+ExponentialLR = _multiplying("ExponentialLR", lambda gamma: lambda epoch: gamma)
 
 
 class LinearLR(MultiplicativeLR):

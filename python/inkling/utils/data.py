@@ -74,18 +74,9 @@ class DataLoader:
     asked for, in this process."""
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        sampler: Iterable[int] | None = None,
-        *,
-        num_workers: int = 0,
-        collate_fn: Callable[[list], Any] | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        generator: Generator | None = None,
-        persistent_workers: bool = False,
+        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, sampler: Iterable[int] | None = None, *,
+        num_workers: int = 0, collate_fn: Callable[[list], Any] | None = None, pin_memory: bool = False,
+        drop_last: bool = False, generator: Generator | None = None, persistent_workers: bool = False,
     ) -> None:
         if batch_size < 1:
             raise Error(f"DataLoader: a batch_size of at least 1 is required, got {batch_size}")
