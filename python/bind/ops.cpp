@@ -247,11 +247,6 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "", "sizes"_a, "dim"_a = 0);
     m.attr("split") = c.attr("split");
     define(c, "repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, nb::kw_only(), "axis"_a);
-    c.def("repeat", [](const AnyTensor&, const nb::args&) {
-        throw nb::type_error(
-            "repeat: write repeat(2, axis=1) for a a b b, as in NumPy, or tile((1, 2)) for a b a b, which is PyTorch's "
-            "repeat(1, 2)");
-    });
     m.attr("repeat") = c.attr("repeat");
     op("tril", BOTH(tril), "x (..., M, N) with zeros above the k-th diagonal.", "k"_a = 0);
     op("triu", BOTH(triu), "x (..., M, N) with zeros below the k-th diagonal.", "k"_a = 0);

@@ -59,7 +59,7 @@ void bind_refusals(nb::module_& m) {
             };
             const auto add = [&](const auto& f, const auto&... extra) {
                 nb::cpp_function_def(f, nb::scope(home->first), nb::name(name.c_str()), "args"_a, "_"_a = true,
-                                     "kwargs"_a, extra...);
+                                     "kwargs"_a, "Refuses all else, by name.", extra...);
             };
             if (method)
                 add([refuse](nb::handle self, const nb::args& given, LastTry,

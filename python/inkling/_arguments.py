@@ -9,7 +9,7 @@ from typing import Any, Iterator, NoReturn
 
 import numpy as np
 
-from ._inkling import Tensor
+from ._inkling import Error, Tensor
 
 
 def _numbers(x: Any) -> bool:
@@ -98,7 +98,7 @@ def _problems(signature: str, doc: str, given: list[Any], named: dict[str, Any])
 
 def refuse(place: Any, function: Any, given: tuple, named: dict[str, Any]) -> NoReturn:
     """Raises TypeError for a call that fits no overload, by the overload that is nearest."""
-    name, signatures = function.__name__, function.__nb_signature__[:-1]
+    name, signatures = function.__name__, [s for s in function.__nb_signature__ if "*args, _:" not in s[0]]
     if isinstance(place, type) and place is not Tensor:
         name = place.__name__ if name in ("__init__", "forward") else f"{place.__name__}.{name}"
     of_object = isinstance(place, type) and "(self" in signatures[0][0]
@@ -110,5 +110,7 @@ def refuse(place: Any, function: Any, given: tuple, named: dict[str, Any]) -> No
             text, arguments = text.replace("(self", "(x: Tensor", 1), given
         problems = list(_problems(text, doc or signatures[0][1] or "", list(arguments), named))
         found.append((sum(weight for weight, _ in problems), "dim: " not in text, [text for _, text in problems]))
-    problems = min(found)[2]
+    problems, numbers = min(found)[2], [x for x in (*given, *named.values()) if isinstance(x, int) and x < 0]
+    if not problems and numbers:
+        raise Error(f"{name}: a number of at least 0 is required, got {numbers[0]}")
     raise TypeError(f"{name}: {problems[0] if problems else 'its arguments do not fit: help() shows its signatures'}")

@@ -106,7 +106,7 @@ def _array_method(x: Array, name: str) -> Callable:
     """A method of tensors for an array; those that end in _ write to it."""
     f, whole = _method(name), x.dtype.kind != "f"
     if not callable(f):
-        raise AttributeError(_absent(name, f"an array of {x.dtype} has no '{name}'; x.float() is a tensor"))
+        raise AttributeError(absent(name, f"an array of {x.dtype} has no '{name}'; x.float() is a tensor"))
 
     def call(*arguments: Any, **named: Any) -> Any:
         if whole and name not in INTEGERS and name.removesuffix("_") not in INTEGERS:
@@ -174,49 +174,46 @@ def _write(x: Tensor, name: str, f: Callable, *arguments: Any, **named: Any) -> 
 def _in_place(x: Tensor, name: str) -> Any:
     f = _method(name)
     if not name.endswith("_") or not callable(f):
-        raise AttributeError(_absent(name, f"a tensor has no '{name}': docs/python.md tells what it has"))
+        raise AttributeError(absent(name, f"a tensor has no '{name}': docs/python.md tells what it has"))
     return functools.partial(_write, x, name, f)
 
 
 INSTEAD = {
-    "grad_fn": "grad_fn: x.is_leaf tells whether an op made x, inkling.to_dot(x) shows the graph",
-    "compile": "compile: leave it out: ops run as they are",
-    "jit": "jit: leave it out: ops run as they are",
-    "autocast": "autocast: write `with inkling.precision('bf16'):` around the computation",
-    "amp": "amp: write `with inkling.precision('bf16'):` around the computation, and leave scalers out",
-    "MultiheadAttention": "MultiheadAttention: write F.scaled_dot_product_attention between layers, or nn.MultiHeadAttention",
-    "TransformerEncoderLayer": "TransformerEncoderLayer: examples/gpt.py makes its own of nn.Linear and attention",
-    "Dropout2d": "Dropout2d: write x * F.dropout(torch.ones(*x.shape[:2], 1, 1), p, self.training)",
-    "InstanceNorm2d": "InstanceNorm2d: write nn.GroupNorm(channels, channels, affine=False)",
-    "ZeroPad2d": "ZeroPad2d: write F.pad(x, (left, right, top, bottom))",
-    "Conv3d": "Conv3d: Inkling has conv1d and conv2d",
-    "adaptive_max_pool2d": "adaptive_max_pool2d: write max_pool2d with a kernel_size that gives the size",
-    "register_forward_hook": "register_forward_hook: call what it does in forward(); Model.run() captures values",
-    "ParameterList": "ParameterList: a plain list of tensors is part of a module",
-    "ParameterDict": "ParameterDict: a plain dict of tensors is part of a module",
+    **dict.fromkeys(
+        ("half", "bfloat16", "float16", "autocast", "amp"),
+        "write `with inkling.precision('bf16'):` around the computation, and leave scalers out",
+    ),
+    **dict.fromkeys(("compile", "jit"), "leave it out: ops run as they are"),
     **dict.fromkeys(
         ("RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "LBFGS"), "optim has SGD, Adam, AdamW and Muon"
     ),
     **dict.fromkeys(
-        ("OneCycleLR", "CosineAnnealingWarmRestarts", "SequentialLR", "PolynomialLR", "ReduceLROnPlateau", "ConstantLR"),
+        "OneCycleLR CosineAnnealingWarmRestarts SequentialLR PolynomialLR ReduceLROnPlateau ConstantLR".split(),
         "write LambdaLR(optimizer, lambda epoch: factor), or set group['lr'] in optimizer.param_groups",
     ),
-    "cuda": "cuda: Inkling computes on the CPU alone: leave it out",
-    "half": "half: write `with inkling.precision('bf16'):` around the computation",
-    "bfloat16": "bfloat16: write `with inkling.precision('bf16'):` around the computation",
-    "float16": "float16: write `with inkling.precision('bf16'):` around the computation",
-    "FloatTensor": "FloatTensor: write tensor(data, dtype='float32'), or zeros(2, 3) for a shape",
-    "LongTensor": "LongTensor: write tensor(data, dtype='int64'), or zeros(2, 3, dtype='int64') for a shape",
+    **dict.fromkeys(("ParameterList", "ParameterDict"), "a plain list or dict of tensors is part of a module"),
+    "cuda": "Inkling computes on the CPU alone: leave it out",
+    "FloatTensor": "write tensor(data, dtype='float32'), or zeros(2, 3) for a shape",
+    "LongTensor": "write tensor(data, dtype='int64'), or zeros(2, 3, dtype='int64') for a shape",
+    "grad_fn": "x.is_leaf tells whether an op made x, inkling.to_dot(x) shows the graph",
+    "MultiheadAttention": "write F.scaled_dot_product_attention between layers, or nn.MultiHeadAttention",
+    "TransformerEncoderLayer": "examples/gpt.py makes its own of nn.Linear and attention",
+    "Dropout2d": "write x * F.dropout(torch.ones(*x.shape[:2], 1, 1), p, self.training)",
+    "InstanceNorm2d": "write nn.GroupNorm(channels, channels, affine=False)",
+    "ZeroPad2d": "write F.pad(x, (left, right, top, bottom))",
+    "Conv3d": "Inkling has conv1d and conv2d",
+    "adaptive_max_pool2d": "write max_pool2d with a kernel_size that gives the size",
+    "register_forward_hook": "call what it does in forward(); Model.run() captures values",
 }
 
 
-def _absent(name: str, text: str) -> str:
-    return INSTEAD.get(name, text)
+def absent(name: str, text: str) -> str:
+    return f"{name}: {INSTEAD[name]}" if name in INSTEAD else text
 
 
 def absent_module(name: str) -> Any:
     """__getattr__ of modules."""
-    raise AttributeError(_absent(name, f"Inkling has no '{name}': docs/python.md lists PyTorch's names that it has"))
+    raise AttributeError(absent(name, f"Inkling has no '{name}': docs/python.md lists PyTorch's names that it has"))
 
 
 def _augmented(name: str) -> Callable:
@@ -239,13 +236,15 @@ def _promoting(name: str) -> Callable:
     own = getattr(np.ndarray, name)
 
     def call(x: Array, y: Any) -> Any:
-        whole = x.dtype.kind in "iub" and (isinstance(y, float) or "div" in name and not isinstance(y, Tensor))
+        if name == "__pow__" and x.dtype.kind in "iub" and isinstance(y, int) and y < 0:
+            raise Error(f"pow: an exponent of at least 0 is required for integers, got {y}: write x.float() ** {y}")
+        whole = x.dtype.kind in "iub" and (isinstance(y, float) or "truediv" in name and not isinstance(y, Tensor))
         return getattr(x.float(), name)(y) if whole else own(x, y)
 
     return call
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow"):
+for _name in "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow".split():
     ARRAY_METHODS[f"__{_name}__"] = _promoting(f"__{_name}__")
 for _name, _f in {**OPS, **METHODS, **TENSOR_METHODS}.items():
     setattr(Tensor, _name, _f)

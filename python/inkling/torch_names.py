@@ -156,10 +156,11 @@ def roll(x: Tensor, shifts: Any, dims: Any = None, **own: Any) -> Tensor:
     """Without dims, all elements as one row."""
     if own:
         return _inkling.roll(x, shifts, **own)
-    if dims is None:
-        return _inkling.roll(x.flatten(), int(shifts), 0).reshape(x.shape)
-    pairs = [*zip(np.atleast_1d(shifts).tolist(), np.atleast_1d(dims).tolist(), strict=True)]
-    return functools.reduce(lambda y, pair: _inkling.roll(y, *pair), pairs, x)
+    shifts, axes = np.atleast_1d(shifts).tolist(), [0] if dims is None else np.atleast_1d(dims).tolist()
+    if len(shifts) != len(axes):
+        raise Error(f"roll: a shift for each axis is required, got {shifts} for {axes}")
+    y = functools.reduce(lambda y, pair: _inkling.roll(y, *pair), zip(shifts, axes), x.flatten() if dims is None else x)
+    return y.reshape(x.shape)
 
 
 def scatter(x, dim=None, index=None, src=None, reduce="replace", include_self=True, *, value=None, **own) -> Tensor:
@@ -205,6 +206,13 @@ def squeeze(x: Tensor, dim: Any = None, **numpys: Any) -> Tensor:
     return _inkling.squeeze(x, tuple(a for a in axes if x.shape[a : a + 1] == (1,)))
 
 
+def take_along_dim(x: Tensor, index: Any, dim: int | None = None) -> Tensor:
+    if dim is None:
+        return x.flatten().gather(0, np.ravel(index))
+    shape = [1 if i == _axis("take_along_dim", x, dim) else n for i, n in enumerate(x.shape)]
+    return x.gather(dim, np.broadcast_to(index, np.broadcast_shapes(np.shape(index), shape)))
+
+
 def t(x: Any) -> Any:
     _of_rank("t", 2, x)
     return x.T
@@ -230,7 +238,7 @@ def where(condition: Any, *values: Any) -> Any:
 NUMPYS = """isnan isinf isfinite isclose any all count_nonzero logical_and logical_or logical_not logical_xor""".split()
 OPS: dict[str, Callable] = {
     **{f.__name__: f for f in (clamp, div, masked_fill, narrow, norm, outer, repeat, repeat_interleave, roll, round)},
-    **{f.__name__: f for f in (scatter, select, sort, squeeze, t, topk, index_add, movedim, unflatten)},
+    **{f.__name__: f for f in (scatter, select, sort, squeeze, t, take_along_dim, topk, index_add, movedim, unflatten)},
     **{name: _arrays(getattr(_inkling, name)) for name in ("argmax", "argmin")},
     **{name: _pair(getattr(_inkling, name)) for name in ("cummax", "cummin")},
     "argsort": lambda x, *dim, stable=True, **named: as_arrays(_inkling.argsort(x, *dim, **named)),
@@ -270,7 +278,6 @@ OPS: dict[str, Callable] = {
         x.narrow(dim, 1, x.shape[dim] - 1) - x.narrow(dim, 0, x.shape[dim] - 1), n - 1, dim
     ),
     "broadcast_to": lambda x, size: x.expand(size),
-    "take_along_dim": lambda x, index, dim=None: x.flatten().gather(0, np.ravel(index)) if dim is None else x.gather(dim, index),
     "hypot": lambda x, y: (x * x + y * y).sqrt(),
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1 / x,

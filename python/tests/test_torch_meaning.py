@@ -9,6 +9,7 @@ import inkling.nn.functional as F
 import numpy as np
 import pytest
 from inkling import nn
+from inkling.nn.functional import scaled_dot_product_attention as attend
 
 I = np.array([[3, 1, 2], [6, 5, 4]])  # noqa: E741
 IDS = torch.tensor(I)
@@ -197,6 +198,9 @@ def test_damaged_files_are_refused(tmp_path):
         (TypeError, "sgd: a number is required as momentum", lambda: torch.optim.SGD([W], momentum="b")),
         (TypeError, "SGD: there is no option nestrov", lambda: torch.optim.SGD([W], nestrov=True)),
         (TypeError, "True or False", lambda: X.requires_grad_("a")),
+        (RuntimeError, "unfold: a number of at least 0 is required, got -1", lambda: X.unfold(1, 2, -1)),
+        (RuntimeError, r"write x.float\(\) \*\* -1", lambda: IDS**-1),
+        (RuntimeError, "a shift for each axis", lambda: X.roll((1, 2), 0)),
         (ValueError, "no block was entered", lambda: torch.no_grad().__exit__()),
         (IndexError, "axis 5", lambda: X.select(5, 0)),
         (IndexError, "narrow", lambda: X.narrow(1, 2, 2)),
@@ -208,14 +212,8 @@ def test_damaged_files_are_refused(tmp_path):
         (ValueError, "nonlinearity", lambda: nn.init.calculate_gain("swish")),
         (ValueError, "probabilities", lambda: torch.multinomial(torch.tensor([-1.0, 2.0]), 1)),
         (ValueError, "probabilities", lambda: F.binary_cross_entropy(X, X)),
-        (
-            ValueError, "not both",
-            lambda: F.scaled_dot_product_attention(X, X, X, attn_mask=np.ones((2, 2), bool), is_causal=True),
-        ),
-        (
-            ValueError, "enable_gqa",
-            lambda: F.scaled_dot_product_attention(*[torch.zeros(1, n, 2, 2) for n in (4, 2, 2)]),
-        ),
+        (ValueError, "not both", lambda: attend(X, X, X, attn_mask=np.ones((2, 2), bool), is_causal=True)),
+        (ValueError, "enable_gqa", lambda: attend(*[torch.zeros(1, n, 2, 2) for n in (4, 2, 2)])),
     ],
 )
 def test_refusals_say_what_to_write(kind, text, wrong):

@@ -58,6 +58,7 @@ X = torch.tensor(A)
         (lambda: torch.logical_and(X > 0, X < 2), (A > 0) & (A < 2)), (lambda: X.new_full((2,), 3), np.full(2, 3.0)),
         (lambda: torch.tensor([1, 2]) / 2, np.array([0.5, 1])),
         (lambda: 1.5 * torch.tensor([1, 2]), np.array([1.5, 3])),
+        (lambda: torch.tensor([3, 4]) % 2.5, np.array([0.5, 1.5])), (lambda: torch.tensor([3, 4]) // 2, np.array([1, 2])),
         (lambda: F.adaptive_avg_pool2d(X.view(1, 1, 2, 3), 2), np.array([[[[-1.5, -0.5], [1.5, 2.5]]]])),
         (lambda: F.layer_norm(X, (2, 3)), (A - A.mean()) / np.sqrt(A.var() + 1e-5)),
         (lambda: nn.GroupNorm(1, 2)(X[None]), ((A - A.mean()) / np.sqrt(A.var() + 1e-5))[None]),
@@ -75,15 +76,9 @@ def test_methods_that_ask():
     assert X.size == X.size.real == X.numel() == 6 and X.size() == (2, 3) and X.size(-1) == 3 and X.dim() == 2
     assert X.tolist() == A.tolist() and X[0, 0].item() == -2 and X.device.type == "cpu" and torch.is_tensor(X)
     ids = torch.tensor([[1, 2]])
-    assert (
-        ids.size(1) == 2 and ids.view(-1).tolist() == [1, 2] and ids.dtype == torch.int64 and X.dtype == torch.float32
-    )
-    assert (
-        X.cpu().contiguous() is X
-        and X.float() is X
-        and X.clone() is not X
-        and not np.shares_memory(X.clone().numpy(), A)
-    )
+    assert ids.size(1) == 2 and ids.view(-1).tolist() == [1, 2]
+    assert ids.dtype == torch.int64 and X.dtype == torch.float32 and X.cpu().contiguous() is X.float() is X
+    assert X.clone() is not X and not np.shares_memory(X.clone().numpy(), A)
     assert X.equal(X.clone()) and X.allclose(X + 1e-9) and not torch.cuda.is_available()
     assert X.requires_grad_().requires_grad
     X.requires_grad_(False)

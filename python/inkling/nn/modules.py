@@ -10,7 +10,7 @@ from .. import _inkling
 from .._inkling import Generator, Tensor, _optim
 from .._inkling._nn import MLP, Dropout, Layer
 from ..torch_arrays import Array
-from ..torch_methods import INSTEAD
+from ..torch_methods import absent
 from .stateful import Stateful
 
 
@@ -51,7 +51,7 @@ class Module(Stateful):
         yield from _named("", vars(self))
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(INSTEAD.get(name, f"'{type(self).__name__}' object has no attribute '{name}'"))
+        raise AttributeError(absent(name, f"'{type(self).__name__}' object has no attribute '{name}'"))
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
         """Pairs of name and tensor; a tensor with several names has the first. One that is frozen later stays."""
