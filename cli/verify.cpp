@@ -12,6 +12,7 @@
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
 #include "data/dataset.h"
+#include "distributed/launch.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
@@ -49,8 +50,8 @@ class Verification {
         is_proof_ =
             folders_.empty() && formats::is_there(run_ / "chain.jsonl") && formats::is_there(run_ / "config.toml");
         check<BadInput>(!folders_.empty() || is_proof_,
-                        "{}: is no run and no checkpoint: it has no step-NNNNNN and no "
-                        "training_state.safetensors",
+                        "{}: is no run, no checkpoint and no proof: it has no step-NNNNNN, no "
+                        "training_state.safetensors, and no chain.jsonl with a config.toml",
                         args.run);
         replay_ = args.replay;
         if (is_proof_ && replay_.count.empty()) replay_.count = "all";
@@ -74,9 +75,9 @@ class Verification {
             for (const train::CheckedLink& link : train::verify_links(run_, checked_))
                 lines_.say(link, first_whole() != nullptr);
         if (is_run_ || is_proof_) check_settings();
-        if (!replay_.count.empty()) check_chain();
+        if (is_run_ || is_proof_) check_chain();
         const train::CheckedCheckpoint* const whole = first_whole();
-        if (args_.text && (whole || !chain_.empty())) {
+        if (args_.text && (whole || can_replay_proof())) {
             const CheckedText text = check_text(whole);
             text_changed_ = !text.problem.empty();
             lines_.say(text);
@@ -94,6 +95,8 @@ class Verification {
         return nullptr;
     }
 
+    bool can_replay_proof() const { return !chain_.empty() && settings_; }
+
     void check_settings() {
         std::error_code none;
         if (!fs::exists(fs::symlink_status(run_ / "config.toml", none))) return;
@@ -104,17 +107,24 @@ class Verification {
         }
     }
 
-    // A folder without checkpoints that has a chain whose lines fit is replayed by it.
+    // A proof whose lines fit is replayed by them.
     void check_chain() {
-        const std::vector<std::string> problems = train::chain_problems(run_);
+        std::map<std::size_t, train::FileHashes> whole;
+        for (const train::CheckedCheckpoint& c : checked_)
+            if (c.problem.empty()) whole[train::step_of(c.folder)] = c.files;
+        const std::vector<std::string> problems = train::chain_problems(run_, whole);
         for (const std::string& problem : problems) lines_.say_problem("chain", problem);
         if (!problems.empty()) return;
         const std::vector<train::ChainLine> chain = train::read_chain(run_);
         check<BadInput>(!is_proof_ || !chain.empty(), "{}: has no line", (run_ / "chain.jsonl").string());
         if (chain.empty()) return;
-        lines_.line(
-            {{"event", "chain"}, {"lines", chain.size()}, {"sha256", chain.back().sha256}, {"problem", nullptr}},
-            fmt::format("chain: {}, the last has sha256 {}", counted(chain.size(), "line"), chain.back().sha256));
+        lines_.line({{"event", "chain"},
+                     {"lines", chain.size()},
+                     {"step", chain.back().step},
+                     {"sha256", chain.back().sha256},
+                     {"problem", nullptr}},
+                    fmt::format("chain: {}, the last, of step {}, has sha256 {}", counted(chain.size(), "line"),
+                                chain.back().step, chain.back().sha256));
         if (is_proof_) chain_ = chain;
     }
 
@@ -127,11 +137,8 @@ class Verification {
                 lines_.say_problem("settings", fmt::format("config.toml is not that of {}: {}",
                                                            whole->folder.filename().string(), change));
         }
-        if (text_changed_ || (!whole && chain_.empty())) return;
-        std::vector<fs::path> folders;
-        for (const train::CheckedCheckpoint& c : checked_)
-            if (c.problem.empty()) folders.push_back(c.folder);
-        const auto stretches = whole ? train::stretches_of(run_, folders)
+        if (text_changed_ || (!whole && !can_replay_proof())) return;
+        const auto stretches = whole ? train::stretches_of(run_, checked_)
                                      : std::vector{train::Stretch{.run = run_, .last = chain_.back().step}};
         counts_ = replay_stretches(stretches, replay_, text_, [this](const auto&... line) { lines_.line(line...); });
         lines_.problems += counts_.differ;
@@ -231,6 +238,7 @@ Action add_verify(CLI::App& app) {
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--json", args->json, "print one JSON object per line");
     return [args] {
+        if (distributed::launched_rank() > 0) return 0;  // of mpirun's processes the first verifies, alone
         set_threads(args->threads);
         return Verification(*args).run();
     };

@@ -12,9 +12,9 @@ passed=${INKLING_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/inkling}/passed
 build_files=(CMakeLists.txt cmake)
 declare -A files=(  # file names and git patterns
     [headers]="engine/*.h nn/*.h formats/*.h data/*.h models/*.h generate/*.h distributed/*.h train/*.h tests/package"
-    [arm]="${build_files[*]} engine nn formats models/inference train/optimizers generate/sampling.cpp tests/engine tests/nn tests/formats tests/train/test_golden.cpp tests/arm64.sh"
+    [arm]="${build_files[*]} engine nn formats models/inference train/optimizers generate/sampling.cpp tests/engine tests/nn tests/formats tests/train/test_golden.cpp tests/reference/proof tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
-    [packages]="${build_files[*]} cli/usage engine/kernels engine/base/cpu.cpp tests/package"
+    [packages]="${build_files[*]} cli/usage engine/kernels engine/base/cpu.cpp train/proof tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )

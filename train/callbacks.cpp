@@ -23,10 +23,11 @@ void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
     const Averaged weights(step.average);
     folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
-        sha256_ = save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, loop.whole_optimizer(),
-                                  step.average, loop.state());
+        const SavedHashes saved = save_checkpoint(folder, loop.model(), tokenizer_, step.parameters,
+                                                  loop.whole_optimizer(), step.average, loop.state());
+        sha256_ = saved.weights;
         if (metrics_) metrics_->saved(sha256_);
-        chain_.add(folder, loop.state(), loop.options(), sha256_);
+        chain_.add(folder, loop.state(), loop.options(), saved);
     });
 }
 

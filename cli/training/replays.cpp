@@ -88,7 +88,7 @@ ReplayCounts replay_stretches(const std::vector<Stretch>& all, const ReplayFlags
             if (signal_code() != 0) break;
             ++(r.problem.empty() ? counts.hold : counts.differ);
             counts.lines += r.lines.size();
-            if (r.problem.empty()) note_replayed(s, r);
+            if (r.problem.empty() && !s.to.empty()) note_replayed(s, r);  // a proof stays as it was made
             say_replayed(s, r, say);
         } catch (const Error& e) {
             ++counts.not_replayed;

@@ -34,13 +34,13 @@ void VerifyLines::say(const train::CheckedCheckpoint& c) {
          text);
 }
 
-void VerifyLines::say(const train::CheckedLink& link, bool mendable) {
+void VerifyLines::say(const train::CheckedLink& link, bool repairable) {
     problems += !link.problem.empty();
     if (link.target.empty() && link.problem.empty()) return;  // no `best`: nothing was evaluated
     line({{"event", "link"}, {"name", link.name}, {"target", or_null(link.target)}, {"problem", or_null(link.problem)}},
          link.problem.empty()
              ? fmt::format("{}: shows {}", link.name, link.target)
-             : fmt::format("{}: {}{}", link.name, link.problem, mendable ? ": --resume auto mends it" : ""));
+             : fmt::format("{}: {}{}", link.name, link.problem, repairable ? ": --resume auto repairs it" : ""));
 }
 
 void VerifyLines::say(const CheckedText& text) {

@@ -114,6 +114,7 @@ TEST_CASE("replay: a run holds, with other threads and in a part of it", "[cli]"
     CHECK(std::ranges::count(lines, "stretch", [](const auto& line) { return line["event"]; }) == 2);
     // without a chain, as of an older version, and where the run itself is elsewhere
     run.forget_chain();
+    CHECK(succeeded(call("verify", run.out)).out.find("chain") == std::string::npos);
     fs::rename(run.out, run.path("moved"));
     succeeded(call("verify --replay all --threads 1", run.path("moved"), "--data", run.text));
 }
@@ -256,6 +257,29 @@ TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
     }
 }
 
+TEST_CASE("verify: compares the checkpoints with the chain, without training", "[cli]") {
+    for (const auto& [change, said] : std::vector<std::pair<std::function<void(const ReplayedRun&)>, const char*>>{
+             {[](auto& r) { forge(r, 5, [](Forged& f) { one_ulp(f.parameters.values().data()[7]); }); },
+              "step 5: model.safetensors is not the one that was saved"},
+             {[](auto& r) { r.edit("chain.jsonl", "\"seed\":\"1337\"", "\"seed\":\"1338\""); },
+              "step 5: the line before it is not the one"},
+             {[](auto& r) { r.edit("chain.jsonl", "\\{\"step\":3,.*\n", ""); },
+              "step 5: the line before it is not the one"}}) {
+        const ReplayedRun run;
+        change(run);
+        check_has(ended_with(5, call("verify", run.out, "--data", run.text)).out, said, "3 of 3 checkpoints whole");
+    }
+    // a run that was killed before it wrote its last line, or an older version began it
+    const ReplayedRun run;
+    run.edit("chain.jsonl", "\\{\"step\":10,.*\n", "");
+    check_has(succeeded(call("verify", run.out, "--data", run.text)).out, "chain: 2 lines, the last, of step 5, has ");
+    execute(run.resume("--max-iters 10 --data", run.text));
+    check_has(succeeded(call("verify", run.out, "--data", run.text)).out, "chain: 3 lines, the last, of step 10, has ");
+    run.forget_chain();
+    execute(run.resume("--max-iters 12 --data", run.text));
+    check_has(succeeded(call("verify", run.out, "--data", run.text)).out, "chain: 2 lines, the last, of step 12, has ");
+}
+
 TEST_CASE("replay: settings that were changed in a checkpoint, with checksums that fit, are found", "[cli]") {
     for (const auto& [from, to] : std::vector<std::pair<const char*, const char*>>{
              {"learning_rate = 0.001", "learning_rate = 0.0010000000000000002"},
@@ -390,6 +414,10 @@ TEST_CASE("proof: holds for who has the text, and each change is found", "[cli]"
         run.write("proof/chain.jsonl", chain);
     }
     succeeded(call(verify));
+    const std::string settings = read_file(proof + "/config.toml");
+    run.write("proof/config.toml", settings + "n_embd = -1\n");
+    check_has(ended_with(5, call(verify)).out, "config.toml: ", "0 of 3 lines hold");
+    run.write("proof/config.toml", settings);
     const std::string tokenizer = read_file(proof + "/tokenizer.json");
     fs::remove(proof + "/tokenizer.json");
     check_has(ended_with(3, call(verify)).err, "tokenizer.json");
@@ -398,6 +426,17 @@ TEST_CASE("proof: holds for who has the text, and each change is found", "[cli]"
     check_has(ended_with(5, call(verify)).out, "is another text than", "0 of 3 lines hold");
     fs::remove(run.text);
     check_has(ended_with(3, call("verify", proof)).err, "it is not here: name it with --data");
+}
+
+// tests/reference/proof is of a Zen 4, with AVX-512:
+//   inkling train --precision fp32 --tokenizer char --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 4
+//       --shards 4 --dropout 0.1 --max-iters 12 --eval-every 6 --eval-iters 2 --save-at 3,6 --keep-checkpoints all
+//       --out run
+//   inkling export --model run --proof tests/reference/proof
+TEST_CASE("proof: a run of ours on another machine holds", "[cli]") {
+    for (const char* threads : {"1", "3"})
+        check_has(execute("verify --threads", threads, tests_path("reference/proof")).out,
+                  "chain: 4 lines, the last, of step 12, has sha256 ", "4 of 4 lines hold");
 }
 
 TEST_CASE("replay: wrong usage", "[cli]") {

@@ -100,7 +100,7 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     const VerifiedRun run;
     const std::string latest = run.out + "/latest";
     const auto check = [&](const std::string& problem) {
-        check_has(ended_with(5, run.verify()).out, "latest: " + problem + ": --resume auto mends it",
+        check_has(ended_with(5, run.verify()).out, "latest: " + problem + ": --resume auto repairs it",
                   "2 of 2 checkpoints whole; to go on from step-000020");
         fs::remove(latest);
     };
@@ -164,7 +164,7 @@ TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any,
     check_has(ended_with(5, run.verify()).out, "latest: shows step-000020, which is not whole\n",
               "0 of 2 checkpoints whole; nothing can be resumed");
 
-    check_fails(call("verify", run.path()), 3, "is no run and no checkpoint");
+    check_fails(call("verify", run.path()), 3, "is no run, no checkpoint and no proof");
     check_fails(call("verify", run.path("nowhere")), 3, "there is no such folder");
     check_fails(call("verify"), 2, "run");
     fs::rename(checkpoint, run.out + "/step-000011");

@@ -65,14 +65,16 @@ void Comparison::compare_checkpoint(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
     TrainingState state = loop.state();
     state.spikes = step.spikes;
+    SavedHashes saved;
     {
         const Averaged weights(step.average);
-        result.sha256 = save_checkpoint(saved_->path, loop.model(), *tokenizer_, step.parameters, *step.optimizer,
-                                        step.average, state);
+        saved = save_checkpoint(saved_->path, loop.model(), *tokenizer_, step.parameters, *step.optimizer, step.average,
+                                state);
     }
-    const FileHashes hashes = hashes_of(saved_->path, result.sha256);
+    result.sha256 = saved.weights;
+    const FileHashes hashes = hashes_of(saved_->path, saved);
     if (state.step == stretch_.last && !stretch_.to.empty())
-        if (const std::string found = difference(stretch_.to, saved_->path, hashes); !found.empty())
+        if (const std::string found = difference({stretch_.to, stretch_.files}, {saved_->path, hashes}); !found.empty())
             return fail(loop, found);
     const auto line = chain_.find(state.step);
     if (line == chain_.end()) return;

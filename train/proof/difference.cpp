@@ -48,15 +48,14 @@ std::string difference_of_tensors(const SafetensorsFile& there, const Safetensor
 
 }  // namespace
 
-std::string difference(const fs::path& there, const fs::path& here, const FileHashes& hashes) {
-    const FileHashes theirs = hashes_of(there);
-    for (const auto& [name, hash] : hashes) {
-        const auto found = theirs.find(name);
-        if (found == theirs.end()) return fmt::format("{} is missing there", name);
+std::string difference(const HashedCheckpoint& there, const HashedCheckpoint& here) {
+    for (const auto& [name, hash] : here.files) {
+        const auto found = there.files.find(name);
+        if (found == there.files.end()) return fmt::format("{} is missing there", name);
         if (found->second == hash) continue;
         if (!name.ends_with(".safetensors")) return fmt::format("{} is not the one that is made here", name);
-        const std::string tensors =
-            difference_of_tensors(SafetensorsFile::open(there / name), SafetensorsFile::open(here / name));
+        const std::string tensors = difference_of_tensors(SafetensorsFile::open(there.folder / name),
+                                                          SafetensorsFile::open(here.folder / name));
         return fmt::format("{}: {}", name, tensors.empty() ? "its header differs" : tensors);
     }
     return "";

@@ -8,7 +8,12 @@
 
 namespace inkling::train {
 
-// "" if they are the same, apart from clocks, paths and evaluations. `hashes`: hashes_of(here).
-std::string difference(const std::filesystem::path& there, const std::filesystem::path& here, const FileHashes& hashes);
+struct HashedCheckpoint {
+    std::filesystem::path folder;
+    const FileHashes& files;  // hashes_of(folder)
+};
+
+// "" if they are the same, apart from clocks, paths and evaluations.
+std::string difference(const HashedCheckpoint& there, const HashedCheckpoint& here);
 
 }  // namespace inkling::train

@@ -1,6 +1,7 @@
 #include "train/proof/replay.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "engine/base/cpu.h"
@@ -110,14 +111,14 @@ TrainingState inputs_of(const Stretch& stretch, const ChainLine* line) {
 
 }  // namespace
 
-std::vector<Stretch> stretches_of(const fs::path& run, std::vector<fs::path> checkpoints) {
-    std::ranges::sort(checkpoints, {}, step_of);
+std::vector<Stretch> stretches_of(const fs::path& run, const std::vector<CheckedCheckpoint>& newest_first) {
     std::vector<Stretch> all;
     Stretch next{.run = run};
-    for (const fs::path& checkpoint : checkpoints) {
-        next.to = checkpoint, next.last = step_of(checkpoint);
+    for (const CheckedCheckpoint& checkpoint : std::views::reverse(newest_first)) {
+        if (!checkpoint.problem.empty()) continue;
+        next.to = checkpoint.folder, next.files = checkpoint.files, next.last = step_of(next.to);
         all.push_back(next);
-        next.from = checkpoint, next.first = next.last;
+        next.from = next.to, next.first = next.last;
     }
     return all;
 }

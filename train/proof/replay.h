@@ -1,7 +1,7 @@
 // Trains a part of a run again, from one kept checkpoint to the next, and compares it with the run's records: the
 // losses in metrics.jsonl, the lines of chain.jsonl, and the checkpoint at its end. The run's folder stays as it is.
 //   TextOfRuns text{read_text(options)};
-//   for (const Stretch& stretch : stretches_of(run, checkpoints))
+//   for (const Stretch& stretch : stretches_of(run, verified))
 //       const Replayed replayed = replay(stretch, {}, text, watch, stop);
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "train/callback.h"
+#include "train/run/verify.h"
 #include "train/setup/setup.h"
 
 namespace inkling::train {
@@ -19,11 +20,12 @@ struct Stretch {
     std::filesystem::path run = {};
     std::filesystem::path from = {};  // a checkpoint; empty: a new model
     std::filesystem::path to = {};    // a checkpoint; empty: the last line of the chain
+    FileHashes files = {};            // hashes_of(to)
     std::size_t first = 0, last = 0;  // their steps
 };
 
-// Those between the checkpoints, and the first, from step 0.
-std::vector<Stretch> stretches_of(const std::filesystem::path& run, std::vector<std::filesystem::path> checkpoints);
+// Those between the checkpoints that are whole, and the first, from step 0.
+std::vector<Stretch> stretches_of(const std::filesystem::path& run, const std::vector<CheckedCheckpoint>& newest_first);
 
 // Models of the run that lie elsewhere now; empty: where its settings say.
 struct MovedModels {

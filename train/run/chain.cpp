@@ -25,7 +25,7 @@ fs::path file_of(const fs::path& run) { return run / "chain.jsonl"; }
 std::string sha256_of(const std::string& text) { return formats::hex(formats::sha256(text)); }
 
 std::string hash_of(const fs::path& file) {
-    if (file.filename() == "training_state.safetensors") return state_sha256(file);
+    if (file.filename() == kStateFile) return state_sha256(file);
     if (file.filename() != "adapter_config.json") return file_sha256(file);
     auto config = formats::ordered_json_or_null(formats::read_file(file));
     if (config.is_object()) config.erase("base_model_name_or_path");
@@ -42,11 +42,13 @@ ChainSettings settings_of(const TrainOptions& options) {
 
 }  // namespace
 
-FileHashes hashes_of(const fs::path& checkpoint, const std::string& weights) {
+FileHashes hashes_of(const fs::path& checkpoint, const SavedHashes& known) {
     FileHashes hashes;
     for (const std::string& name : formats::names_in(checkpoint)) {
-        const bool known = !weights.empty() && name.ends_with("model.safetensors");
-        hashes[name] = known ? weights : hash_of(checkpoint / name);
+        const std::string hash = name.ends_with("model.safetensors") ? known.weights
+                                 : name == kStateFile                ? known.state
+                                                                     : "";
+        hashes[name] = hash.empty() ? hash_of(checkpoint / name) : hash;
     }
     return hashes;
 }
@@ -71,7 +73,7 @@ std::vector<ChainLine> read_chain(const fs::path& run) {
     return lines;
 }
 
-std::vector<std::string> chain_problems(const fs::path& run) {
+std::vector<std::string> chain_problems(const fs::path& run, const std::map<std::size_t, FileHashes>& checkpoints) {
     std::vector<std::string> problems;
     std::vector<ChainLine> lines;
     try {
@@ -82,26 +84,23 @@ std::vector<std::string> chain_problems(const fs::path& run) {
     const auto add = [&](std::size_t step, const std::string& what) {
         problems.push_back(fmt::format("{}: step {}: {}", file_of(run).string(), step, what));
     };
-    std::vector<std::string> names;
+    const ChainLine* last = nullptr;
     for (const ChainLine& line : lines) {
-        const std::size_t i = names.size();
-        const std::string before = i == 0 ? "" : lines[i - 1].sha256;
-        if (line.before != before) add(line.step, "the line before it is not the one that it was written after");
-        if (i > 0 && line.step <= lines[i - 1].step) add(line.step, "the line before it is of a later step");
-        const fs::path folder = run / names.emplace_back(checkpoint_name(line.step));
-        if (!formats::is_there(folder)) continue;  // no longer kept
-        try {
-            const FileHashes files = hashes_of(folder);
-            for (const auto& [name, hash] : line.files)
-                if (const auto found = files.find(name); found == files.end() || found->second != hash)
-                    add(line.step, name + " is not the one that was saved");
-        } catch (const BadInput& e) {
-            add(line.step, e.what());
-        }
+        if (line.before != (last ? last->sha256 : ""))
+            add(line.step, "the line before it is not the one that it was written after");
+        if (last && line.step <= last->step) add(line.step, "the line before it is of a later step");
+        last = &line;
+        const auto files = checkpoints.find(line.step);
+        if (files == checkpoints.end()) continue;  // no longer kept
+        for (const auto& [name, hash] : line.files)
+            if (const auto found = files->second.find(name); found == files->second.end() || found->second != hash)
+                add(line.step, name + " is not the one that was saved");
     }
-    for (const fs::path& folder : find_checkpoints(run))
-        if (!lines.empty() && std::ranges::count(names, folder.filename().string()) == 0)
-            add(step_of(folder), "it has a checkpoint and no line");
+    // older versions wrote no lines, and a run that was killed may have one too few
+    for (const auto& [step, files] : checkpoints)
+        if (last && step > lines.front().step && step < last->step &&
+            std::ranges::count(lines, step, &ChainLine::step) == 0)
+            add(step, "it has a checkpoint and no line");
     return problems;
 }
 
@@ -119,7 +118,7 @@ ChainFile::ChainFile(const fs::path& run, const TrainingLoop& loop) : file_(file
 }
 
 void ChainFile::add(const fs::path& checkpoint, const TrainingState& state, const TrainOptions& options,
-                    const std::string& weights) {
+                    const SavedHashes& known) {
     nlohmann::ordered_json line = {{"step", state.step}, {"text", state.data_fingerprint}};
     if (!state.base_fingerprint.empty()) line["base"] = state.base_fingerprint;
     if (!state.teacher_fingerprint.empty()) line["teachers"] = state.teacher_fingerprint;
@@ -128,7 +127,7 @@ void ChainFile::add(const fs::path& checkpoint, const TrainingState& state, cons
         const auto before = settings_.find(key);
         if (before == settings_.end() || before->second != text) line["settings"][key] = settings_[key] = text;
     }
-    line["files"] = hashes_of(checkpoint, weights);
+    line["files"] = hashes_of(checkpoint, known);
     line["before"] = before_;
     file_.write(line);
     before_ = sha256_of(formats::json_text(line));

@@ -4,7 +4,7 @@
 // (those of the adapters' base model and of the teachers), settings (that differ from the line before, as texts: those
 // on which the result depends, without paths), files (hash_of each file of the checkpoint), before; in bf16 also cpu.
 //   ChainFile chain(folder.path(), loop);
-//   chain.add(checkpoint, loop, weights_sha256);
+//   chain.add(checkpoint, loop.state(), loop.options(), save_checkpoint(checkpoint, ...));
 //   for (const ChainLine& line : read_chain(folder.path())) ...
 #pragma once
 
@@ -13,20 +13,18 @@
 #include <string>
 #include <vector>
 
+#include "train/run/checkpoint.h"
 #include "train/run/metrics.h"
 
 namespace inkling::train {
-
-struct TrainingState;
 
 using FileHashes = std::map<std::string, std::string>;  // by name, in hexadecimal
 
 using ChainSettings = std::map<std::string, std::string>;  // by key, as on the command line
 
-// The SHA-256 of a checkpoint's files. The training state's covers only what training determines, not
-// clocks and paths; that of adapter_config.json leaves out the base model's path. `weights`: weights_sha256(), if
-// known.
-FileHashes hashes_of(const std::filesystem::path& checkpoint, const std::string& weights = "");
+// The SHA-256 of a checkpoint's files. The training state's covers only what training determines, not clocks and
+// paths; that of adapter_config.json leaves out the base model's path. Files whose hash is `known` are not read.
+FileHashes hashes_of(const std::filesystem::path& checkpoint, const SavedHashes& known = {});
 
 struct ChainLine {
     std::size_t step = 0;
@@ -41,15 +39,17 @@ struct ChainLine {
 // Throws BadInput, naming the line, for anything that is not a line of a chain. Without the file there are no lines.
 std::vector<ChainLine> read_chain(const std::filesystem::path& run);
 
-// What does not hold: a line that was changed, or a checkpoint in the folder that is not the one of its line.
-std::vector<std::string> chain_problems(const std::filesystem::path& run);
+// What does not hold: a line that was changed, or a checkpoint that is not the one of its line, or has none between
+// others.
+std::vector<std::string> chain_problems(const std::filesystem::path& run,
+                                        const std::map<std::size_t, FileHashes>& checkpoints);
 
 class ChainFile {
   public:
     // Drops lines after the loop's step. Adds the line of that step's checkpoint if it is missing.
     ChainFile(const std::filesystem::path& run, const TrainingLoop& loop);
     void add(const std::filesystem::path& checkpoint, const TrainingState& state, const TrainOptions& options,
-             const std::string& weights = "");
+             const SavedHashes& known = {});
 
   private:
     LinesFile file_;

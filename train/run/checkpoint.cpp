@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
@@ -117,6 +116,23 @@ std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
     return optimizer.updates > 0 ? optimizer.state_of(e) : std::vector<Optimizer<float>::State>();
 }
 
+// Hashes of the training state what every machine writes alike.
+class StateHash {
+  public:
+    explicit StateHash(const Metadata& metadata) {
+        for (const char* const key : kTrained)
+            if (const auto found = metadata.find(key); found != metadata.end())
+                hash_.add(fmt::format("{}={}\n", key, found->second));
+    }
+    void add(const std::string& name, const void* numbers, std::size_t bytes) {  // in the order of names
+        hash_.add(name + "\n").add({static_cast<const char*>(numbers), bytes});
+    }
+    std::string text() { return formats::hex(hash_.digest()); }
+
+  private:
+    formats::Sha256 hash_;
+};
+
 }  // namespace
 
 std::string base_fingerprint(models::Transformer<float>& model) {
@@ -154,16 +170,20 @@ std::string weights_fingerprint(models::Transformer<float>& model) {
     return fmt::format("{}-{:016x}", count, all.value);
 }
 
-std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+SavedHashes save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                             const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                             const WeightAverage& average, const TrainingState& state) {
     formats::SafetensorsWriter out;
+    std::map<std::string, std::span<const float>> numbers;
     for (const auto& entry : parameters.entries()) {
+        const std::size_t n = entry.parameter.size();
         const std::vector<std::uint64_t> shape(entry.parameter.shape().begin(), entry.parameter.shape().end());
-        for (const auto& s : updated_state(optimizer, entry))
-            out.add(fmt::format("{}.{}", s.kind, entry.name), formats::DType::F32, shape, s.values);
-        if (average.on())
-            out.add_rounded(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
+        const auto add = [&](const std::string& name, const float* values) {
+            out.add(name, formats::DType::F32, shape, values);
+            numbers[name] = {values, n};
+        };
+        for (const auto& s : updated_state(optimizer, entry)) add(fmt::format("{}.{}", s.kind, entry.name), s.values);
+        if (average.on()) add(kWeights + entry.name, average.kept.data() + entry.offset);
     }
     // numbers are stored as text that reads back to the same bits
     Metadata metadata = {{"format", kFormat},
@@ -184,8 +204,10 @@ std::string save_checkpoint(const fs::path& folder, models::Transformer<float>& 
     metadata[kModelFiles] = files_checksum(folder);
     metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
-    out.write(folder / kFile);
-    return formats::hex(weights.digest());
+    out.write(folder / kStateFile);
+    StateHash trained(metadata);
+    for (const auto& [name, values] : numbers) trained.add(name, values.data(), values.size_bytes());
+    return {formats::hex(weights.digest()), trained.text()};
 }
 
 std::string weights_sha256(const fs::path& checkpoint) {
@@ -200,21 +222,18 @@ std::string file_sha256(const fs::path& path) {
 
 std::string state_sha256(const fs::path& path) {
     const auto file = formats::SafetensorsFile::open(path);
-    formats::Sha256 hash;
-    for (const char* const key : kTrained)
-        if (const auto found = file.metadata().find(key); found != file.metadata().end())
-            hash.add(fmt::format("{}={}\n", key, found->second));
+    StateHash hash(file.metadata());
     for (const auto& [name, tensor] : file.tensors()) {
-        hash.add(name + "\n").add({reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
+        hash.add(name, tensor.bytes.data(), tensor.bytes.size());
         tensor.release(0, tensor.count);
     }
-    return formats::hex(hash.digest());
+    return hash.text();
 }
 
 TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                          WeightAverage& average) {
-    const std::string what = (folder / kFile).string();
-    const auto file = formats::SafetensorsFile::open(folder / kFile);
+    const std::string what = (folder / kStateFile).string();
+    const auto file = formats::SafetensorsFile::open(folder / kStateFile);
     const Metadata& found = file.metadata();
     const auto text = [&](const std::string& key) { return text_of(file, key, what); };
     TrainingState state = read_state(file, what);
@@ -244,7 +263,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
 }
 
 TrainingState stored_state(const fs::path& folder) {
-    return read_state(formats::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
+    return read_state(formats::SafetensorsFile::open(folder / kStateFile), (folder / kStateFile).string());
 }
 
 }  // namespace inkling::train

@@ -14,6 +14,8 @@
 
 namespace inkling::train {
 
+inline constexpr const char* kStateFile = "training_state.safetensors";
+
 struct TrainingState {
     std::size_t step = 0;  // updates tried so far; with the seed, it determines windows and dropout masks
     double best_val_loss = std::numeric_limits<double>::infinity();
@@ -27,10 +29,15 @@ struct TrainingState {
     std::string config;                    // the resolved config.toml
 };
 
+// Of a checkpoint that was just written: weights_sha256() and state_sha256().
+struct SavedHashes {
+    std::string weights = "", state = "";
+};
+
 // Writes a checkpoint into an existing folder. Throws Error for weights that are not finite. With an average of the
 // weights, the parameters must hold it (Averaged): the saved model is the average, and the weights are in the training
-// state. Returns weights_sha256(folder).
-std::string save_checkpoint(const std::filesystem::path& folder, models::Transformer<float>& model,
+// state.
+SavedHashes save_checkpoint(const std::filesystem::path& folder, models::Transformer<float>& model,
                             const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
                             Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
 

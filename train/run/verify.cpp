@@ -3,7 +3,6 @@
 #include "engine/base/check.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/settings/settings.h"
 
@@ -55,6 +54,7 @@ CheckedCheckpoint verify_checkpoint(const fs::path& folder, const std::string& b
         check<BadInput>(state.base_fingerprint == base_fingerprint(*loaded.model),
                         "{}: its adapters were trained for another model than {} holds now", folder.string(),
                         base.empty() ? loaded.model->adapter.base : base);
+        found.files = hashes_of(folder);
         found.val_loss = state.val_loss;
         found.data_fingerprint = state.data_fingerprint;
     } catch (const Error& e) {

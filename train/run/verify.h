@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "train/run/chain.h"
+
 namespace inkling::train {
 
 struct CheckedCheckpoint {
@@ -16,6 +18,7 @@ struct CheckedCheckpoint {
     std::string problem = "";  // "" if it is intact
     double val_loss = std::numeric_limits<double>::infinity();
     std::string data_fingerprint = "";  // of the training text
+    FileHashes files = {};              // hashes_of(folder)
 };
 
 // Reads model, tokenizer and training state, and compares their checksums; for adapters, checks that their base model

@@ -73,8 +73,7 @@ class Curves {
       const training = scaled(metrics.loss), smooth = smoothed(training, Number(this.smooth.value));
       const name = (what) => alone ? what : run.name;
       if (Number(this.smooth.value) > 0) loss.push({ name: "raw", colour, x, y: training, style: "faint", quiet: !alone });
-      const again = (step) => run.replayed?.some(([from, to]) => from < step && step <= to);
-      if (run.replayed?.length) loss.push({ name: name("trained again, the same"), colour, x, y: smooth.map((y, i) => again(metrics.step[i]) ? y : null), style: "replayed", quiet: true });
+      if (run.replayed?.length) loss.push({ name: name("trained again: the same bits"), colour, ...parts_of(run.replayed, metrics.step, x, smooth), style: "replayed", quiet: true });
       const training_name = Number(this.smooth.value) > 0 ? "training, smoothed" : "training";
       loss.push({ name: alone ? training_name : `${run.name}, training`, colour, x, y: smooth, style: "line", quiet: shown.length > 4 });
       const evaluated = metrics.val_loss.map((_, i) => i).filter((i) => metrics.val_loss[i] !== null);
@@ -106,6 +105,21 @@ class Curves {
       }, mark_of({ colour: `--c${i % 8}`, style: "line" }), ` ${group}`));
     this.legend.replaceChildren(...items);
   }
+}
+
+// The stretches [from, to] of a curve, with a gap after each. They may begin and end between two of its points.
+function parts_of(stretches, steps, x, y) {
+  const known = steps.map((_, i) => i).filter((i) => y[i] !== null), part = { x: [], y: [] };
+  const at = (values, step) => {
+    const next = known.find((i) => steps[i] >= step) ?? known.at(-1), before = known.findLast((i) => steps[i] <= step) ?? next;
+    return next === before ? values[next] : values[before] + (values[next] - values[before]) * (step - steps[before]) / (steps[next] - steps[before]);
+  };
+  for (const [from, to] of known.length ? stretches : []) {
+    const inside = known.filter((i) => from < steps[i] && steps[i] < to);
+    part.x.push(at(x, from), ...inside.map((i) => x[i]), at(x, to), at(x, to));
+    part.y.push(at(y, from), ...inside.map((i) => y[i]), at(y, to), null);
+  }
+  return part;
 }
 
 // Exponential moving average: each value weighs `weight` times the one after it.
