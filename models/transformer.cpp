@@ -151,13 +151,15 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
           "{}: a cache is for one text, in float32, without a gradient", config.family);
     if (options.observers) {
         const std::vector<std::string> names = observable();
+        const auto module_of = [](const std::string& name) {  // of one of its parameters
+            return name.substr(0, name.rfind(name.ends_with(".bias") ? ".bias" : ".weight"));
+        };
         for (const auto& [name, observer] : *options.observers)
             check(
                 std::count(names.begin(), names.end(), name) > 0,
                 "{}: nothing in the model has the name '{}'{}: layers.N.input, heads, attention_output, mlp_output or "
                 "output with N from 0 to {}, final, or a module such as {} is required",
-                config.family, shown_name(name), did_you_mean(name.substr(0, name.find(".weight")), names),
-                layers.size() - 1, names.back());
+                config.family, shown_name(name), did_you_mean(module_of(name), names), layers.size() - 1, names.back());
     }
     ops.ids = ids;
     ops.angles = rotary_->tables(start, ids.dim(1));

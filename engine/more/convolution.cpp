@@ -8,6 +8,7 @@
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/both_types.h"
 #include "engine/base/precision.h"
+#include "engine/base/profile.h"
 #include "engine/more/convolution_passes.h"
 #include "engine/more/window_axes.h"
 #include "engine/ops/reduce/reduce.h"
@@ -58,6 +59,8 @@ Tensor<T> missing_factor(const char* op, const Windows& n, const std::array<Tens
         result = array(n.images, n.groups * n.out, n.y.out, n.x.out);
         convolve(n, x, w, b, result.data());
     }
+    profile::count_flops(2.0 * static_cast<double>(n.images * n.groups * n.out * n.in) *
+                         static_cast<double>(n.kernel() * n.out_size()));
     return record(op, std::move(result), inputs(factors[0], factors[1], factors[2], bias),
                   [=](const Tensor<T>& dy, Gradients<T>& grads) {
                       const WithPrecision scope(precision);

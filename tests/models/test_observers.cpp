@@ -140,12 +140,14 @@ TEST_CASE("observers: what they return takes a value's place, and gradients flow
 
 TEST_CASE("observers: unknown names and other shapes are refused", "[models]") {
     const Transformer<double> model = small_model("gpt2");
-    const auto observe = [&](const char* name) {
+    const auto observe = [&](const std::string& name) {
         const Observers<double> observers = {{name, [](const Tensor<double>& x) { return slice(x, 0, 0, 1); }}};
         return model.hidden(random_ids({2, 7}, 11, 1), {.observers = &observers});
     };
     CHECK_THROWS_WITH(observe("layers.1.ouput"), contains("'layers.1.ouput', did you mean layers.1.output"));
     CHECK_THROWS_WITH(observe("layers.2.output"), contains("'layers.2.output'", "N from 0 to 1"));
-    CHECK_THROWS_WITH(observe("transformer.h.0.attn.c_attn.weight"), contains("did you mean transformer.h.0.attn."));
+    for (const char* parameter : {"weight", "bias"})
+        CHECK_THROWS_WITH(observe(std::string("transformer.h.0.attn.c_attn.") + parameter),
+                          contains("did you mean transformer.h.0.attn."));
     CHECK_THROWS_WITH(observe("layers.1.heads"), contains("layers.1.heads: ", "(2, 7, 4, 4)", "(1, 7, 4, 4)"));
 }

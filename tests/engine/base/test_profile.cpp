@@ -28,6 +28,12 @@ TEST_CASE("profile: every op has its laps, products their work, and the laps add
     CHECK(laps.at("matmul'").flops == 3 * 4.0 * 40 * 20 * 30);
     CHECK(laps.at("tanh").bytes == 3 * 2.0 * 40 * 20 * 4);
     CHECK(laps.at("tanh").flops == 0);
+    const Tensor<float> x(random_array<float>({2, 4, 9, 7}, 3), true), w(random_array<float>({6, 2, 3, 3}, 4), true);
+    profile::start();
+    backward(sum(conv2d(x, w, {}, {.groups = 2})));  // 7 x 5 windows
+    const auto convolutions = profile::stop();
+    CHECK(convolutions.at("conv2d").flops == 2.0 * 2 * 6 * 2 * 9 * 35);
+    CHECK(convolutions.at("conv2d'").flops == 2 * convolutions.at("conv2d").flops);
     matmul(a, b);
     profile::start();
     CHECK(profile::stop().empty());  // nothing is left of what ran before
