@@ -23,7 +23,7 @@
 #include "models/adapter.h"
 #include "models/files/adapter_folder.h"
 #include "train/callbacks.h"
-#include "train/run/run_card.h"
+#include "train/run/run_metadata.h"
 #include "train/setup/setup.h"
 #include "web/live/live_run.h"
 
@@ -174,7 +174,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
     if (adapter.rank > 0)
         facts.update({{"trained_parameters", run.loaded.model->adapter_count()}, {"base_model", adapter.base}});
     if (!caller.comparison.empty()) facts["comparison"] = caller.comparison;
-    train::RunCard card(folder->path(), facts);
+    train::RunMetadata metadata(folder->path(), facts);
     JsonLines json;
     const auto take_sample = [&](const std::string& prompt, const std::string& text) {
         report.sample(prompt + text);
@@ -182,7 +182,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
         samples_file.write({{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
     };
     train::SampleWriter samples(tokenizer, take_sample);
-    std::vector<train::Callback*> callbacks = {&metrics, &report, &checkpoints, &samples, &card};
+    std::vector<train::Callback*> callbacks = {&metrics, &report, &checkpoints, &samples, &metadata};
     if (options.json) {
         json.plan(plan);
         callbacks.push_back(&json);
@@ -204,7 +204,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
         if (live) live->finish();
         return 128 + stopped_by;
     }
-    print_summary(report, loop, tokenizer, card, seconds_now() - start, checkpoints.sha256(), take_sample);
+    print_summary(report, loop, tokenizer, metadata, seconds_now() - start, checkpoints.sha256(), take_sample);
     if (options.json) json.end(loop, folder->path(), checkpoints.sha256());
     if (live) live->finish();
     return 0;

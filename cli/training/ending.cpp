@@ -80,7 +80,7 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
 }  // namespace
 
 void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                   const train::RunCard& card, double seconds, const std::string& sha256,
+                   const train::RunMetadata& metadata, double seconds, const std::string& sha256,
                    const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
@@ -97,7 +97,7 @@ void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokeni
             text += ", before the first step: none made it better, and the model is kept as it was";
         else if (state.best_step > 0)
             text += fmt::format(", at step {}", state.best_step);
-        if (const auto before = card.val_loss_before(); before && state.best_step > 0)
+        if (const auto before = metadata.val_loss_before(); before && state.best_step > 0)
             text += fmt::format("; before training: {}", loss_text(*before, loop.bits_per_byte(*before)));
         if (!last && state.best_step > 0) text += "; later steps are no better: the model of that step is kept as best";
         report.note(text);

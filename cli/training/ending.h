@@ -5,7 +5,7 @@
 
 #include "cli/training/progress.h"
 #include "train/callbacks.h"
-#include "train/run/run_card.h"
+#include "train/run/run_metadata.h"
 
 namespace inkling::cli {
 
@@ -13,7 +13,7 @@ namespace inkling::cli {
 // `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
 // writes the sample.
 void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                   const train::RunCard& card, double seconds, const std::string& sha256,
+                   const train::RunMetadata& metadata, double seconds, const std::string& sha256,
                    const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

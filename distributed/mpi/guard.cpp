@@ -48,7 +48,7 @@ void MpiGuard::fail(const std::string& why, int code) {
         end(code);
     }
     failed_ = true;
-    if (!first()) tell(peers_.front(), Kind::failed, code, static_cast<int>(rank_), why);
+    if (!first()) send(peers_.front(), Kind::failed, code, static_cast<int>(rank_), why);
     std::this_thread::sleep_for(std::chrono::seconds(3));  // the first process ends all before that
     _exit(code);
 }
@@ -65,7 +65,7 @@ void MpiGuard::fail_call(const std::string& mpi_error) {
 void MpiGuard::finish() {
     finished_ = true;
     thread_.join();
-    for (Peer& peer : peers_) tell(peer, Kind::bye, 0, 0, "");
+    for (Peer& peer : peers_) send(peer, Kind::bye, 0, 0, "");
     for (Peer& peer : peers_) {
         while (!peer.gone) hear(peer);
         MPI_Wait(&peer.sending, MPI_STATUS_IGNORE);
@@ -82,7 +82,7 @@ void MpiGuard::listen(Peer& peer) {
 }
 
 // Sends a note. Gives up if the previous one is still on its way: beats at once, other notes after a second.
-void MpiGuard::tell(Peer& peer, Kind kind, int code, int who, const std::string& text) {
+void MpiGuard::send(Peer& peer, Kind kind, int code, int who, const std::string& text) {
     for (int tries = 0; tries < 100; ++tries) {
         {
             const std::lock_guard lock(mutex_);
@@ -127,7 +127,7 @@ void MpiGuard::watch() {
                 take(heard_);
             }
             if (peer.since_beat >= Peer::kBeat && !finished_) {
-                tell(peer, Kind::beat, 0, 0, "");
+                send(peer, Kind::beat, 0, 0, "");
                 peer.since_beat = 0;
             }
             if (peer.silent > kSilent && !peer.gone && !finished_) lose(peer.rank);
@@ -153,7 +153,7 @@ void MpiGuard::lose(int who) {
     if (failed_.exchange(true)) return;  // already being reported
     const bool to_first = !first() && who != 0;
     if (to_first) {
-        tell(peers_.front(), Kind::lost, 1, who, "");
+        send(peers_.front(), Kind::lost, 1, who, "");
         std::this_thread::sleep_for(std::chrono::seconds(1));
         _exit(1);
     }

@@ -49,7 +49,7 @@ class MpiGuard {
     bool first() const { return rank_ == 0; }
     std::string name_of(int who) const;
     void listen(Peer& peer);
-    void tell(Peer& peer, Kind kind, int code, int who, const std::string& text);
+    void send(Peer& peer, Kind kind, int code, int who, const std::string& text);
     bool hear(Peer& peer);  // true: heard_ is a new note
     void watch();
     void take(const Note& note);

@@ -39,8 +39,8 @@ struct CompressedInput {
         return n > 0;
     }
 
-    [[noreturn]] void refuse(std::string_view what, const char* mend = "make or fetch it again") const {
-        throw Damaged(fmt::format("cannot decompress {}: {}: {}", name, what, mend));
+    [[noreturn]] void refuse(std::string_view what, const char* fix = "make or fetch it again") const {
+        throw Damaged(fmt::format("cannot decompress {}: {}: {}", name, what, fix));
     }
 };
 

@@ -272,7 +272,7 @@ TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
     CHECK_THROWS_AS(RunFolder(scratch.path("real")), Error);
 }
 
-TEST_CASE("run folder: mending points the links to the right checkpoints, then removes old ones", "[train]") {
+TEST_CASE("run folder: repair_links points the links to the right checkpoints, then removes old ones", "[train]") {
     const ScratchFolder scratch;
     const auto make = [&](std::size_t step, double val_loss) {  // as a save that was killed before its links
         const std::string name = fmt::format("step-{:06}", step);

@@ -221,7 +221,7 @@ struct ScheduledPrompt {
     explicit ScheduledPrompt(std::function<bool(std::size_t)> asked) {
         models::Transformer<float> model(gpt2_shape(37, 3, 3, 48, 24, 0.0, true));
         model.eval();
-        texts = std::make_shared<web::TextStream>(1, false, [this, asked] { return asked(times++); });
+        texts = std::make_shared<web::ChoiceStream>(1, false, [this, asked] { return asked(times++); });
         generate::GenerateOptions options;
         options.max_tokens = 1;
         generate::Sequence prompt(model, nullptr, options);
@@ -238,7 +238,7 @@ struct ScheduledPrompt {
     }
 
     std::size_t times = 0;
-    std::shared_ptr<web::TextStream> texts;
+    std::shared_ptr<web::ChoiceStream> texts;
 };
 
 }  // namespace
@@ -280,21 +280,21 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a
     };
     const std::size_t prompt = 4 * generate::kPromptPiece - 1;
     std::latch both(1);  // the running text waits for the prompt
-    web::TextStream running(1, true, [&] {
-        if (!running.jobs()[0].texts.empty()) both.wait();
+    web::ChoiceStream running(1, true, [&] {
+        if (!running.jobs()[0].choices.empty()) both.wait();
         return false;
     });
     std::vector<std::size_t> written;  // by the running text, while the prompt is read
-    web::TextStream reading(1, true, [&] {
-        if (running.jobs()[0].texts.empty()) return false;
-        const std::size_t now = running.jobs()[0].texts[0].sequence.generated().size();
-        if (reading.jobs()[0].texts.empty() && (written.empty() || written.back() < now)) written.push_back(now);
+    web::ChoiceStream reading(1, true, [&] {
+        if (running.jobs()[0].choices.empty()) return false;
+        const std::size_t now = running.jobs()[0].choices[0].sequence.generated().size();
+        if (reading.jobs()[0].choices.empty() && (written.empty() || written.back() < now)) written.push_back(now);
         return false;
     });
     running.add_prompt(sequence(1, 200));
     reading.add_prompt(sequence(prompt, 3));
-    const auto not_owned = [](web::TextStream& stream) {
-        return std::shared_ptr<web::TextStream>(&stream, [](web::TextStream*) {});
+    const auto not_owned = [](web::ChoiceStream& stream) {
+        return std::shared_ptr<web::ChoiceStream>(&stream, [](web::ChoiceStream*) {});
     };
     web::Metrics metrics;
     web::Scheduler scheduler({}, metrics);
@@ -308,6 +308,6 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a
     for (std::size_t i = 1; i < written.size(); ++i) CHECK(written[i] == written[i - 1] + 1);
     generate::Sequence alone = sequence(prompt, 3);
     alone.write();
-    CHECK(std::ranges::equal(reading.jobs()[0].texts[0].sequence.tokens(), alone.tokens()));
+    CHECK(std::ranges::equal(reading.jobs()[0].choices[0].sequence.tokens(), alone.tokens()));
     scheduler.stop();
 }

@@ -51,11 +51,11 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
 // server's limit. A chat does not, because it would lose its first messages and their special tokens.
 enum class Bound { asked, context };
 
-using Texts = std::shared_ptr<TextStream>;  // the last copy abandons the texts
+using Stream = std::shared_ptr<ChoiceStream>;  // the last copy abandons the choices
 
-Texts begin(const TextRequest& request, const ServedModel& model, std::span<const Prompt> prompts, Bound bound,
-            Scheduler& scheduler, const std::function<bool()>& hung_up) {
-    const auto texts = std::make_shared<TextStream>(request.n, request.stream, hung_up);
+Stream begin(const TextRequest& request, const ServedModel& model, std::span<const Prompt> prompts, Bound bound,
+             Scheduler& scheduler, const std::function<bool()>& hung_up) {
+    const auto stream = std::make_shared<ChoiceStream>(request.n, request.stream, hung_up);
     for (const auto& [id, bias] : request.options.logit_bias) {
         if (static_cast<std::size_t>(id) >= model.inference->config().vocab_size)
             throw HttpError(400, fmt::format("logit_bias: the model has no token {}", id), "logit_bias");
@@ -73,10 +73,10 @@ Texts begin(const TextRequest& request, const ServedModel& model, std::span<cons
                                         "truncate_prompt_tokens to -1",
                                         sequence.prompt_tokens(), context),
                             "prompt", "context_length_exceeded");
-        texts->add_prompt(std::move(sequence));
+        stream->add_prompt(std::move(sequence));
     }
-    scheduler.add(texts);
-    return {texts.get(), [texts](TextStream* stream) { stream->abandon(); }};
+    scheduler.add(stream);
+    return {stream.get(), [stream](ChoiceStream* all) { all->abandon(); }};
 }
 
 std::string echoed(const CompletionRequest& request, const ServedModel& model, std::size_t text) {
@@ -89,31 +89,32 @@ ordered_json base_of(const char* id, const char* object, const ServedModel& mode
     return {{"id", random_id(id)}, {"object", object}, {"created", std::time(nullptr)}, {"model", model.name}};
 }
 
-ordered_json usage_of(const TextStream& texts, std::size_t written) {
-    const std::size_t read = texts.prompt_tokens();
+ordered_json usage_of(const ChoiceStream& stream, std::size_t written) {
+    const std::size_t read = stream.prompt_tokens();
     return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
 }
 
 // Maps a piece to the choices of an answer: each becomes an event; for a whole text there is one.
-using Choices = std::function<std::vector<ordered_json>(const TextPiece&)>;
+using ToChoices = std::function<std::vector<ordered_json>(const ChoicePiece&)>;
 
-HttpResponse whole_answer(const Texts& texts, const TextRequest& request, ordered_json body, const Choices& choices) {
-    std::vector<ordered_json> all(texts->texts());
+HttpResponse whole_answer(const Stream& stream, const TextRequest& request, ordered_json body,
+                          const ToChoices& choices) {
+    std::vector<ordered_json> all(stream->choices());
     std::size_t written = 0;
-    while (const auto piece = texts->wait()) {
+    while (const auto piece = stream->wait()) {
         all[piece->index] = choices(*piece).front();
         written += piece->tokens;
     }
     body["choices"] = all;
-    body["usage"] = usage_of(*texts, written);
+    body["usage"] = usage_of(*stream, written);
     body["seed"] = request.options.seed;
     return json_response(body);
 }
 
-void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, ordered_json body,
-                 const Choices& choices, const HttpSend& send) {
-    std::vector<std::size_t> written(texts.texts());
-    for (; piece; piece = texts.wait()) {
+void send_events(ChoiceStream& stream, std::optional<ChoicePiece> piece, bool usage, ordered_json body,
+                 const ToChoices& choices, const HttpSend& send) {
+    std::vector<std::size_t> written(stream.choices());
+    for (; piece; piece = stream.wait()) {
         written[piece->index] = piece->tokens;
         const bool empty = piece->text.empty() && piece->logprobs.empty() && !piece->end_logprobs;
         if (empty && piece->finish == generate::FinishReason::none && piece->tokens > 1) continue;
@@ -125,17 +126,18 @@ void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, 
         if (!send(events)) return;
     }
     body["choices"] = ordered_json::array();
-    body["usage"] = usage_of(texts, std::accumulate(written.begin(), written.end(), std::size_t{0}));
+    body["usage"] = usage_of(stream, std::accumulate(written.begin(), written.end(), std::size_t{0}));
     send((usage ? event(body) : "") + "data: [DONE]\n\n");
 }
 
-HttpResponse answer(const Texts& texts, const TextRequest& request, const ordered_json& base, const Choices& choices) {
-    if (!request.stream) return whole_answer(texts, request, base, choices);
+HttpResponse answer(const Stream& stream, const TextRequest& request, const ordered_json& base,
+                    const ToChoices& choices) {
+    if (!request.stream) return whole_answer(stream, request, base, choices);
     // a failure before the first piece gets its own status
     return {.type = "text/event-stream",
-            .stream = [=, first = texts->wait(), usage = request.include_usage](const HttpSend& send) {
+            .stream = [=, first = stream->wait(), usage = request.include_usage](const HttpSend& send) {
                 try {
-                    send_events(*texts, first, usage, base, choices, send);
+                    send_events(*stream, first, usage, base, choices, send);
                 } catch (const HttpError& e) {
                     send("data: " + error_json(e) + "\n\n");
                 } catch (const std::exception& e) {
@@ -170,19 +172,19 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
 
 HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr<const ServedModel> model,
                                Scheduler& scheduler, const std::function<bool()>& hung_up) {
-    const Texts texts = begin(request, *model, request.prompts, Bound::asked, scheduler, hung_up);
+    const Stream stream = begin(request, *model, request.prompts, Bound::asked, scheduler, hung_up);
     struct State {
         bool begun = false;
         CompletionLogprobs logprobs;
     };
     const bool top = request.options.logprobs.value_or(0) > 0;
-    auto states = std::make_shared<std::vector<State>>(texts->texts(), State{false, {*model->tokenizer, top}});
-    const auto choices = [=](const TextPiece& piece) {
+    auto states = std::make_shared<std::vector<State>>(stream->choices(), State{false, {*model->tokenizer, top}});
+    const auto choices = [=](const ChoicePiece& piece) {
         State& state = (*states)[piece.index];
         std::string text = piece.text;
         if (!std::exchange(state.begun, true) && request.echo) {
             text = echoed(request, *model, piece.index) + text;
-            const generate::Sequence& prompt = texts->prompt_of(piece.index);
+            const generate::Sequence& prompt = stream->prompt_of(piece.index);
             if (request.options.logprobs) state.logprobs.add_prompt(prompt.tokens(), prompt.prompt_logprobs());
         }
         state.logprobs.add(piece);
@@ -191,7 +193,7 @@ HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr
                                         {"logprobs", request.options.logprobs ? state.logprobs.take() : ordered_json()},
                                         {"finish_reason", finish_json(piece.finish)}}};
     };
-    return answer(texts, request, base_of("cmpl-", "text_completion", *model), choices);
+    return answer(stream, request, base_of("cmpl-", "text_completion", *model), choices);
 }
 
 HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedModel> model, Scheduler& scheduler,
@@ -200,22 +202,22 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
     ChatRequest request = asked;
     request.options.end_tokens.push_back(model->chat->end_of_turn());
     const std::vector<Prompt> prompts{chat_prompt(request, *model, hung_up)};
-    const Texts texts = begin(request, *model, prompts, Bound::context, scheduler, hung_up);
-    const auto choice = [](const TextPiece& piece, const char* part, const ordered_json& says,
+    const Stream stream = begin(request, *model, prompts, Bound::context, scheduler, hung_up);
+    const auto choice = [](const ChoicePiece& piece, const char* part, const ordered_json& says,
                            const ordered_json& logprobs, const ordered_json& finish) {
         return ordered_json{{"index", piece.index}, {part, says}, {"logprobs", logprobs}, {"finish_reason", finish}};
     };
-    const auto logprobs_of = [model, wanted = request.options.logprobs.has_value()](const TextPiece& piece) {
+    const auto logprobs_of = [model, wanted = request.options.logprobs.has_value()](const ChoicePiece& piece) {
         return wanted ? chat_logprobs(*model->tokenizer, piece.logprobs) : ordered_json();
     };
     if (!request.stream) {
-        return answer(texts, request, base_of("chatcmpl-", "chat.completion", *model), [=](const TextPiece& piece) {
+        return answer(stream, request, base_of("chatcmpl-", "chat.completion", *model), [=](const ChoicePiece& piece) {
             const ordered_json message = {{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
             return std::vector{choice(piece, "message", message, logprobs_of(piece), finish_json(piece.finish))};
         });
     }
-    auto begun = std::make_shared<std::vector<bool>>(texts->texts());
-    const auto deltas = [=](const TextPiece& piece) {
+    auto begun = std::make_shared<std::vector<bool>>(stream->choices());
+    const auto deltas = [=](const ChoicePiece& piece) {
         std::vector<ordered_json> all;
         if (!(*begun)[piece.index])
             all.push_back(choice(piece, "delta", {{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
@@ -226,7 +228,7 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
             all.push_back(choice(piece, "delta", ordered_json::object(), nullptr, finish_json(piece.finish)));
         return all;
     };
-    return answer(texts, request, base_of("chatcmpl-", "chat.completion.chunk", *model), deltas);
+    return answer(stream, request, base_of("chatcmpl-", "chat.completion.chunk", *model), deltas);
 }
 
 }  // namespace inkling::web

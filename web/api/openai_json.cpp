@@ -61,7 +61,7 @@ void CompletionLogprobs::add_prompt(std::span<const std::int32_t> tokens,
     }
 }
 
-void CompletionLogprobs::add(const TextPiece& piece) {
+void CompletionLogprobs::add(const ChoicePiece& piece) {
     for (const generate::TokenLogprobs& token : piece.logprobs) {
         add_token(token_text(tokenizer_, token.id), &token);
         offset_ += characters(bytes_of(tokenizer_, token.id));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/tokenizers/tokenizer.h"
-#include "web/api/text_stream.h"
+#include "web/api/choice_stream.h"
 
 namespace inkling::web {
 
@@ -20,7 +20,7 @@ class CompletionLogprobs {
     CompletionLogprobs(const data::Tokenizer& tokenizer, bool top) : tokenizer_(tokenizer), top_(top) {}
     // For a prompt; its first token has no log-probability.
     void add_prompt(std::span<const std::int32_t> tokens, const std::vector<generate::TokenLogprobs>& logprobs);
-    void add(const TextPiece& piece);
+    void add(const ChoicePiece& piece);
     nlohmann::ordered_json take();  // those added since the last call
 
   private:

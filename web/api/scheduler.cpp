@@ -41,10 +41,10 @@ void Scheduler::stop() {
     changed_.notify_all();
 }
 
-void Scheduler::add(const std::shared_ptr<TextStream>& texts) {
+void Scheduler::add(const std::shared_ptr<ChoiceStream>& stream) {
     Jobs jobs;
-    for (TextStream::Job& job : texts->jobs()) jobs.emplace_back(texts, &job);
-    const std::size_t more = texts->texts(), n = jobs.front()->count();
+    for (ChoiceStream::Job& job : stream->jobs()) jobs.emplace_back(stream, &job);
+    const std::size_t more = stream->choices(), n = jobs.front()->count();
     if (n > options_.parallel)
         throw HttpError(400, fmt::format("n: at most {} texts are written at once, got {}", options_.parallel, n), "n");
     if (more > options_.parallel + options_.queue)
@@ -149,10 +149,10 @@ void Scheduler::read_prompt() {
 }
 
 // Steps the job's texts of this model one by one; if one fails, all fail.
-void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
+void Scheduler::step_alone(ChoiceStream::Job& job, const void* inference) {
     try {
-        for (TextStream::Job::Text& text : job.texts) {
-            generate::Sequence* const one = &text.sequence;
+        for (ChoiceStream::Job::Choice& choice : job.choices) {
+            generate::Sequence* const one = &choice.sequence;
             if (one->model().get() == inference) generate::step(std::span(&one, 1));
         }
     } catch (const Interrupted&) {
@@ -164,8 +164,8 @@ void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
 void Scheduler::step() {
     std::map<const void*, std::vector<generate::Sequence*>> batches;  // by model
     for (const auto& job : running_) {
-        for (TextStream::Job::Text& text : job->texts) {
-            if (!text.sequence.finished()) batches[text.sequence.model().get()].push_back(&text.sequence);
+        for (ChoiceStream::Job::Choice& choice : job->choices) {
+            if (!choice.sequence.finished()) batches[choice.sequence.model().get()].push_back(&choice.sequence);
         }
     }
     const double start = seconds_now();

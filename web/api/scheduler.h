@@ -1,8 +1,8 @@
 // Generates the texts of all requests on one thread, as one batch per model. Texts join and leave between tokens; a
 // text does not depend on the others in its batch.
 //   Scheduler scheduler({.parallel = 16, .queue = 256, .threads = 2});
-//   scheduler.add(texts);                   // throws HttpError 429 if the queue is full
-//   texts->wait();                          // text_stream.h
+//   scheduler.add(stream);                  // throws HttpError 429 if the queue is full
+//   stream->wait();                         // choice_stream.h
 #pragma once
 
 #include <deque>
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "web/api/choice_stream.h"
 #include "web/api/metrics.h"
-#include "web/api/text_stream.h"
 
 namespace inkling::web {
 
@@ -29,11 +29,11 @@ class Scheduler {
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 
-    void add(const std::shared_ptr<TextStream>& texts);
+    void add(const std::shared_ptr<ChoiceStream>& stream);
     const SchedulerOptions& options() const { return options_; }
 
   private:
-    using Job = std::shared_ptr<TextStream::Job>;  // also keeps its stream alive
+    using Job = std::shared_ptr<ChoiceStream::Job>;  // also keeps its stream alive
     using Jobs = std::vector<Job>;
     void run();
     bool stopping();
@@ -41,7 +41,7 @@ class Scheduler {
     void drop_abandoned();  // removes jobs whose clients have disconnected
     void read_prompt();     // a piece of next_'s: running texts wait no longer for their next token
     void step();            // one token for each text
-    static void step_alone(TextStream::Job& job, const void* inference);
+    static void step_alone(ChoiceStream::Job& job, const void* inference);
 
     const SchedulerOptions options_;
     Metrics& metrics_;

@@ -1,8 +1,5 @@
 #include "web/http/connection.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
@@ -13,33 +10,9 @@
 #include "web/http/http_rules.h"
 
 namespace inkling::web {
-namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-
-// The state of a socket whose client has closed its side, or all of it; 0 while it is open.
-int state_of(int socket) {
-    pollfd p{socket, POLLRDHUP, 0};
-    return poll(&p, 1, 0) > 0 ? p.revents : 0;
-}
-
-bool path_matches(std::string_view route, std::string_view path) {
-    return route.ends_with('*') ? path.starts_with(route.substr(0, route.size() - 1)) : path == route;
-}
-
-const HttpRoute& find_route(const std::vector<HttpRoute>& routes, const HttpRequest& request) {
-    const HttpRoute* other = nullptr;
-    for (const HttpRoute& route : routes) {
-        if (!path_matches(route.path, request.path)) continue;
-        if (route.method == (request.method == "HEAD" ? "GET" : request.method)) return route;
-        other = &route;
-    }
-    if (!other) throw HttpError(404, "nothing is at " + request.path, "", "not_found");
-    throw HttpError(405, request.path + " is for " + other->method, "", "method_not_allowed");
-}
-
-}  // namespace
 
 Connection::Connection(asio::ip::tcp::socket socket, HttpService& service)
     : service_(service), socket_(std::move(socket)), timer_(service.io) {
@@ -80,8 +53,7 @@ void Connection::set_busy(bool busy) {
 
 void Connection::set_deadline(double seconds) {
     late_ = false;
-    timer_.expires_after(
-        std::chrono::duration_cast<asio::steady_timer::duration>(std::chrono::duration<double>(seconds)));
+    timer_.expires_after(std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds)));
     timer_.async_wait([weak = weak_from_this()](const error_code& error) {
         const auto self = weak.lock();
         if (error || !self || self->timer_.expiry() > asio::steady_timer::clock_type::now()) return;
@@ -173,27 +145,6 @@ void Connection::read_body(bool ok) {
     receive(&Connection::read_body);
 }
 
-// TCP shows only on sending whether a client that closed its side still reads: a closed socket answers with a reset. So
-// until the answer begins, this sends an interim response now and then, which HTTP/1.1 clients skip (RFC 9110, 15.2).
-bool Connection::Peer::left() {
-    constexpr double kBetween = 0.5;  // seconds
-    constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";
-    const std::lock_guard lock(mutex);
-    const int state = state_of(socket);
-    if (state == 0) return false;
-    if ((state & (POLLHUP | POLLERR)) != 0 || !interim) return true;
-    if (answered || seconds_now() - asked < kBetween) return false;
-    asked = seconds_now();
-    return ::send(socket, kInterim.data(), kInterim.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-           static_cast<ssize_t>(kInterim.size());
-}
-
-void Connection::begin_answer() {
-    if (!peer_) return;
-    const std::lock_guard lock(peer_->mutex);
-    peer_->answered = true;
-}
-
 void Connection::run() {
     timer_.cancel();
     streamed_.reset();
@@ -239,16 +190,15 @@ bool Connection::stream() {
     std::string begin = head();
     response_.stream([&](std::string_view piece) {
         if (there && !piece.empty())
-            there = send(std::exchange(begin, "") +
-                         (chunked ? fmt::format("{:x}\r\n{}\r\n", piece.size(), piece) : std::string(piece)));
+            there = send(std::exchange(begin, "") + (chunked ? chunk_text(piece) : std::string(piece)));
         return there;
     });
-    const std::string end = begin + (chunked ? "0\r\n\r\n" : "");
+    const std::string end = begin + (chunked ? chunk_text("") : "");
     return there && (end.empty() || send(end));
 }
 
 bool Connection::send(std::string text) {
-    begin_answer();
+    peer_->begin_answer();
     auto sent = std::make_shared<std::promise<bool>>();
     std::future<bool> result = sent->get_future();
     asio::post(service_.io, [this, text = std::move(text), sent = std::move(sent)]() mutable {
@@ -258,11 +208,7 @@ bool Connection::send(std::string text) {
 }
 
 std::string Connection::head() {
-    if (is_allowed_origin(service_.options, parser_->request())) {
-        response_.headers.emplace_back("Access-Control-Allow-Origin",
-                                       formats::lower(parser_->request().header("origin")));
-        response_.headers.emplace_back("Vary", "Origin");
-    }
+    if (is_allowed_origin(service_.options, parser_->request())) allow_origin(response_, parser_->request());
     return head_text(response_, !parser_->http_1_0(), last_);
 }
 
@@ -273,16 +219,15 @@ void Connection::refuse(const HttpError& error) {
 
 void Connection::answer() {
     if (!parser_->complete()) last_ = true;  // the end of the request is unknown
-    begin_answer();
+    if (peer_) peer_->begin_answer();
     std::string text = head();
     if (parser_->request().method != "HEAD") text += response_.body;
     write(std::move(text), [this](bool ok) { finish(ok); });
 }
 
 void Connection::finish(bool ok) {
-    constexpr std::size_t kMostUnread = 4 << 20;
     const HttpOptions& options = service_.options;
-    begin_answer();  // one that ended before it began, too: nothing is sent to this socket from here on
+    if (peer_) peer_->begin_answer();  // of one that ended before it began, too: the socket may close
     if (options.observe) options.observe(route_ ? route_->path : "", response_.status, seconds_now() - start_);
     set_busy(false);
     response_ = {};
@@ -290,7 +235,7 @@ void Connection::finish(bool ok) {
     error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     set_deadline(1);
-    unread_ = kMostUnread;
+    unread_ = 4 << 20;
     drain(ok);
 }
 

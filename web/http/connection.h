@@ -9,23 +9,18 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
 #include "engine/base/clock.h"
 #include "web/http/http_request.h"
+#include "web/http/peer.h"
+#include "web/http/routes.h"
 
 namespace inkling::web {
 
 class Connection;
-
-struct HttpRoute {
-    std::string method, path;
-    HttpHandler handler;
-    HttpAccess access;
-};
 
 // State shared by all connections of a server.
 struct HttpService {
@@ -60,18 +55,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void read_body(bool ok);
     void run();
     void set_busy(bool busy);
-
-    // Tells whether the client of a running request has gone; any thread may ask.
-    struct Peer {
-        int socket;
-        bool interim;  // whether it takes an interim response: not one of HTTP/1.0
-        std::mutex mutex = {};
-        bool answered = false;
-        double asked = -1;  // time of the last interim response
-        Peer(int socket_, bool interim_) : socket(socket_), interim(interim_) {}
-        bool left();
-    };
-    void begin_answer();
 
     // On the thread of the handler.
     void handle();

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/ascii.h"
 #include "formats/json_object.h"
 #include "web/http/http_error.h"
 
@@ -73,6 +74,11 @@ HttpResponse preflight_response(const HttpRequest& request) {
     return response;
 }
 
+void allow_origin(HttpResponse& response, const HttpRequest& request) {
+    response.headers.emplace_back("Access-Control-Allow-Origin", formats::lower(request.header("origin")));
+    response.headers.emplace_back("Vary", "Origin");
+}
+
 std::string head_text(const HttpResponse& response, bool chunked, bool last) {
     const bool page = response.type.starts_with("text/html");
     std::map<std::string, std::string> headers = {
@@ -97,5 +103,7 @@ std::string head_text(const HttpResponse& response, bool chunked, bool last) {
     for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
     return text + "\r\n";
 }
+
+std::string chunk_text(std::string_view piece) { return fmt::format("{:x}\r\n{}\r\n", piece.size(), piece); }
 
 }  // namespace inkling::web

@@ -13,8 +13,10 @@ HttpResponse error_response(std::exception_ptr exception);  // for an exception 
 // Answers the preflight request of a page from an allowed origin (CORS).
 bool is_preflight(const HttpRequest& request);
 HttpResponse preflight_response(const HttpRequest& request);
+void allow_origin(HttpResponse& response, const HttpRequest& request);  // lets that page read the response
 
 // The status line and headers. `chunked`: a stream follows; `last`: the connection closes after this response.
 std::string head_text(const HttpResponse& response, bool chunked, bool last);
+std::string chunk_text(std::string_view piece);  // of a stream; an empty one ends it
 
 }  // namespace inkling::web

@@ -84,18 +84,18 @@ void LiveRun::add_controls() {
     });
 }
 
-LiveRun::Json LiveRun::wait_for(const HttpRequest& request, Share& share,
+LiveRun::Json LiveRun::wait_for(const HttpRequest& request, Quota& quota,
                                 std::function<Json(train::TrainingLoop&)> make) {
     std::future<Json> made;
     std::size_t number;
     {
         const std::lock_guard lock(mutex_);
         if (over_) throw ended();
-        if (wanted_.size() >= kMostWaiting) throw HttpError(429, "too many requests are waiting for a step to end");
-        number = ++asked_in_all_;
-        wanted_.push_back({number, std::move(make), &share, {}});
-        made = wanted_.back().made.get_future();
-        waiting_ = wanted_.size();
+        if (pending_.size() >= kMostWaiting) throw HttpError(429, "too many requests are waiting for a step to end");
+        number = ++requests_;
+        pending_.push_back({number, std::move(make), &quota, {}});
+        made = pending_.back().made.get_future();
+        waiting_ = pending_.size();
     }
     while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) {
         if (!request.hung_up || !request.hung_up()) continue;
@@ -107,24 +107,24 @@ LiveRun::Json LiveRun::wait_for(const HttpRequest& request, Share& share,
 
 void LiveRun::drop(std::size_t number) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(wanted_, [&](const Wanted& w) { return w.number == number; });
-    waiting_ = wanted_.size();
+    std::erase_if(pending_, [&](const Pending& w) { return w.number == number; });
+    waiting_ = pending_.size();
 }
 
-// Serves at most one request per step. After one that took t seconds, the next of its kind waits until t / part after
-// its start, so that training keeps the rest of the time however many clients ask.
+// Serves at most one request per step. After one that took t seconds, the next of its kind waits until t / fraction
+// after its start, so that training keeps the rest of the time however many clients ask.
 void LiveRun::step_done(train::TrainingLoop& loop) {
     if (waiting_.load(std::memory_order_relaxed) == 0) return;
     const double start = seconds_now();
-    Wanted next;
+    Pending next;
     {
         const std::lock_guard lock(mutex_);
         const auto found =
-            std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& w) { return w.share->free_at <= start; });
-        if (found == wanted_.end()) return;
+            std::find_if(pending_.begin(), pending_.end(), [&](const Pending& w) { return w.quota->free_at <= start; });
+        if (found == pending_.end()) return;
         next = std::move(*found);
-        wanted_.erase(found);
-        waiting_ = wanted_.size();
+        pending_.erase(found);
+        waiting_ = pending_.size();
     }
     try {
         next.made.set_value(next.make(loop));
@@ -132,7 +132,7 @@ void LiveRun::step_done(train::TrainingLoop& loop) {
         loop.model().train();
         next.made.set_exception(std::current_exception());
     }
-    next.share->free_at = start + (seconds_now() - start) / next.share->part;
+    next.quota->free_at = start + (seconds_now() - start) / next.quota->fraction;
 }
 
 void LiveRun::stopped(train::TrainingLoop&) {
@@ -142,8 +142,8 @@ void LiveRun::stopped(train::TrainingLoop&) {
 
 void LiveRun::refuse_all() {
     const std::lock_guard lock(mutex_);
-    for (Wanted& w : wanted_) w.made.set_exception(std::make_exception_ptr(ended()));
-    wanted_.clear();
+    for (Pending& w : pending_) w.made.set_exception(std::make_exception_ptr(ended()));
+    pending_.clear();
     waiting_ = 0;
 }
 
@@ -165,8 +165,8 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
     HttpResponse response = json_response(data);
     if (finished) {
         const std::lock_guard lock(mutex_);
-        told_end_ = true;
-        told_.notify_all();
+        showed_end_ = true;
+        end_shown_.notify_all();
     }
     return response;
 }
@@ -175,7 +175,7 @@ void LiveRun::finish() {
     std::unique_lock lock(mutex_);
     finished_ = true;
     if (seconds_now() - asked_ > 10) return;  // no page is open
-    told_.wait_for(lock, std::chrono::seconds(3), [&] { return told_end_; });
+    end_shown_.wait_for(lock, std::chrono::seconds(3), [&] { return showed_end_; });
 }
 
 }  // namespace inkling::web

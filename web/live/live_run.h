@@ -41,20 +41,20 @@ class LiveRun : public train::Callback {
   private:
     using Json = nlohmann::ordered_json;
     // Limits the share of training time that one kind of request may take.
-    struct Share {
-        double part;
+    struct Quota {
+        double fraction;
         double free_at = 0;  // time in seconds when the next one may run
     };
-    struct Wanted {
+    struct Pending {
         std::size_t number;
         std::function<Json(train::TrainingLoop&)> make;
-        Share* share;
+        Quota* quota;
         std::promise<Json> made;
     };
 
     void add_controls();
     // Asks the training thread for a result; throws HttpError 503 if the run ends first.
-    Json wait_for(const HttpRequest& request, Share& share, std::function<Json(train::TrainingLoop&)> make);
+    Json wait_for(const HttpRequest& request, Quota& quota, std::function<Json(train::TrainingLoop&)> make);
     void drop(std::size_t number);  // for a client that disconnected
     void refuse_all();
     HttpResponse data(const HttpRequest& request);
@@ -66,14 +66,14 @@ class LiveRun : public train::Callback {
     std::function<void()> stop_;
 
     std::mutex mutex_;
-    std::condition_variable told_;
-    std::deque<Wanted> wanted_;
-    std::atomic<std::size_t> waiting_ = 0;  // size of wanted_; the only thing a step checks
+    std::condition_variable end_shown_;
+    std::deque<Pending> pending_;
+    std::atomic<std::size_t> waiting_ = 0;  // size of pending_; the only thing a step checks
     std::atomic<bool> over_ = false;        // the loop has ended
-    std::size_t asked_in_all_ = 0;
-    Share samples_{.part = 0.1}, heads_{.part = 0.005};  // pages ask for heads without a click
-    bool finished_ = false, told_end_ = false;           // all files are written; a page has seen it
-    double asked_ = -1e9;                                // time of the last request for the run's data
+    std::size_t requests_ = 0;
+    Quota samples_{.fraction = 0.1}, heads_{.fraction = 0.005};  // pages ask for heads without a click
+    bool finished_ = false, showed_end_ = false;                 // all files are written; a page has seen it
+    double asked_ = -1e9;                                        // time of the last request for the run's data
 };
 
 }  // namespace inkling::web

@@ -159,8 +159,8 @@ class Chart {
   }
 
   summary() {
-    const told = this.series.filter(({ quiet, x }) => !quiet && x.length);
-    return told.slice(0, 4).map(({ name, y }) => `${name} ${this.number(y[y.length - 1])}`).join(", ") || "nothing yet";
+    const listed = this.series.filter(({ quiet, x }) => !quiet && x.length);
+    return listed.slice(0, 4).map(({ name, y }) => `${name} ${this.number(y[y.length - 1])}`).join(", ") || "nothing yet";
   }
   number(y) { return y === null ? "none" : Math.abs(y) >= 1000 ? count_text(Math.round(y)) : String(Number(y.toPrecision(this.digits))); }
 
@@ -172,23 +172,23 @@ class Chart {
     this.box.hidden = true;
     if (at === null || at < this.from || at > this.to) return;
     const rows = [];
-    let told_at = null;
+    let shown_at = null;
     for (const series of this.series) {
       if (series.quiet || !series.x.length) continue;
       const i = nearest(series.x, at);
       if (series.y[i] === null) continue;
       rows.push(element("div", {}, mark_of(series), ` ${series.name} `, element("b", { text: this.number(series.y[i]) })));
       if (series.style === "dashed") continue;
-      if (told_at === null || Math.abs(series.x[i] - at) < Math.abs(told_at - at)) told_at = series.x[i];
+      if (shown_at === null || Math.abs(series.x[i] - at) < Math.abs(shown_at - at)) shown_at = series.x[i];
       if (this.log && series.y[i] <= 0) continue;
-      const dot = svg_element("circle", { cx: this.px(series.x[i]), cy: this.py(series.y[i]), r: 4.5, class: "told" });
+      const dot = svg_element("circle", { cx: this.px(series.x[i]), cy: this.py(series.y[i]), r: 4.5, class: "nearest" });
       dot.style.fill = `var(${series.colour})`;
       this.cursor.append(dot);
     }
     const x = this.px(at);
     this.cursor.prepend(svg_element("path", { class: "cursor", d: `M${x} 4V${this.height - 26}` }));
     if (!rows.length) return;
-    this.box.replaceChildren(element("div", { class: "where", text: this.view.x_text(told_at ?? at) }), ...rows);
+    this.box.replaceChildren(element("div", { class: "where", text: this.view.x_text(shown_at ?? at) }), ...rows);
     this.box.hidden = false;
     this.box.classList.toggle("minor", !here);
     const room = this.width - 10 - x, width = this.box.offsetWidth;

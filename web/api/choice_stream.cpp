@@ -1,40 +1,40 @@
-#include "web/api/text_stream.h"
+#include "web/api/choice_stream.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace inkling::web {
 
-void TextStream::add_prompt(generate::Sequence prompt) { jobs_.push_back({*this, texts(), std::move(prompt)}); }
+void ChoiceStream::add_prompt(generate::Sequence prompt) { jobs_.push_back({*this, choices(), std::move(prompt)}); }
 
-std::size_t TextStream::prompt_tokens() const {
+std::size_t ChoiceStream::prompt_tokens() const {
     std::size_t n = 0;
     for (const Job& job : jobs_) n += job.prompt.prompt_tokens();
     return n;
 }
 
-std::optional<TextPiece> TextStream::wait() {
+std::optional<ChoicePiece> ChoiceStream::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !pieces_.empty() || failed_ || finished_ == texts(); });
+    changed_.wait(lock, [&] { return !pieces_.empty() || failed_ || finished_ == choices(); });
     if (failed_ && !error_) throw HttpError(500, "out of memory");
     if (error_) throw HttpError(error_->status, std::string(error_->what()), error_->param, error_->code);
     if (pieces_.empty()) return std::nullopt;
-    TextPiece piece = std::move(pieces_.front());
+    ChoicePiece piece = std::move(pieces_.front());
     pieces_.pop_front();
     return piece;
 }
 
-void TextStream::abandon() {
+void ChoiceStream::abandon() {
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
 }
 
-bool TextStream::abandoned() {
+bool ChoiceStream::abandoned() {
     const std::lock_guard lock(mutex_);
     return abandoned_ = abandoned_ || (hung_up_ && hung_up_());
 }
 
-void TextStream::fail(FunctionRef<HttpError()> error) noexcept {
+void ChoiceStream::fail(FunctionRef<HttpError()> error) noexcept {
     const std::lock_guard lock(mutex_);
     try {
         if (!failed_) error_.emplace(error());
@@ -44,22 +44,22 @@ void TextStream::fail(FunctionRef<HttpError()> error) noexcept {
     changed_.notify_all();
 }
 
-bool TextStream::failed() {
+bool ChoiceStream::failed() {
     const std::lock_guard lock(mutex_);
     return failed_;
 }
 
-bool TextStream::Job::read_piece() {
+bool ChoiceStream::Job::read_piece() {
     if (prompt.prefill_piece()) return true;
-    for (std::size_t i = 0; i + 1 < count(); ++i) texts.push_back({prompt.fork(i)});
-    texts.push_back({std::move(prompt).fork(count() - 1)});
+    for (std::size_t i = 0; i + 1 < count(); ++i) choices.push_back({prompt.fork(i)});
+    choices.push_back({std::move(prompt).fork(count() - 1)});
     return false;
 }
 
-void TextStream::Job::publish() {
+void ChoiceStream::Job::publish() {
     const std::lock_guard lock(stream.mutex_);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        auto& [sequence, logprobs_sent, all_sent] = texts[i];
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        auto& [sequence, logprobs_sent, all_sent] = choices[i];
         if (all_sent || (!stream.in_pieces_ && !sequence.finished())) continue;
         const auto& logprobs = sequence.logprobs();
         stream.pieces_.push_back(
@@ -76,9 +76,9 @@ void TextStream::Job::publish() {
     stream.changed_.notify_all();
 }
 
-bool TextStream::Job::finished() const {
+bool ChoiceStream::Job::finished() const {
     return stream.failed() ||
-           std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.sequence.finished(); });
+           std::all_of(choices.begin(), choices.end(), [](const Choice& choice) { return choice.sequence.finished(); });
 }
 
 }  // namespace inkling::web

@@ -1,4 +1,4 @@
-#include "train/run/run_card.h"
+#include "train/run/run_metadata.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -36,33 +36,33 @@ nlohmann::ordered_json this_machine() {
 
 }  // namespace
 
-RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
-    : path_(run / "run.json"), card_(std::move(card)) {
+RunMetadata::RunMetadata(const std::filesystem::path& run, nlohmann::ordered_json metadata)
+    : path_(run / "run.json"), metadata_(std::move(metadata)) {
     if (formats::is_there(path_)) {  // of the resumed run
         const auto old = formats::json_or_null(formats::read_file(path_, formats::FileKind::json));
-        if (old.is_object() && old.contains(kBefore)) card_[kBefore] = old[kBefore];
+        if (old.is_object() && old.contains(kBefore)) metadata_[kBefore] = old[kBefore];
     }
-    card_["started"] = now();
-    card_["machine"] = this_machine();
-    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n", formats::Links::replaced);
+    metadata_["started"] = now();
+    metadata_["machine"] = this_machine();
+    formats::write_file_atomic(path_, formats::json_text(metadata_, 2) + "\n", formats::Links::replaced);
 }
 
-void RunCard::evaluated(TrainingLoop& loop) {
-    if (loop.metrics().step == 0) card_[kBefore] = *loop.metrics().val_loss;
+void RunMetadata::evaluated(TrainingLoop& loop) {
+    if (loop.metrics().step == 0) metadata_[kBefore] = *loop.metrics().val_loss;
 }
 
-std::optional<double> RunCard::val_loss_before() const {
-    const auto found = card_.find(kBefore);
-    return found != card_.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+std::optional<double> RunMetadata::val_loss_before() const {
+    const auto found = metadata_.find(kBefore);
+    return found != metadata_.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-void RunCard::stopped(TrainingLoop& loop) {
+void RunMetadata::stopped(TrainingLoop& loop) {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    card_["ended"] = now();
-    card_["stop_reason"] = name_of(loop.stop_reason());
-    card_["peak_memory_bytes"] = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
-    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n", formats::Links::replaced);
+    metadata_["ended"] = now();
+    metadata_["stop_reason"] = name_of(loop.stop_reason());
+    metadata_["peak_memory_bytes"] = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+    formats::write_file_atomic(path_, formats::json_text(metadata_, 2) + "\n", formats::Links::replaced);
 }
 
 }  // namespace inkling::train

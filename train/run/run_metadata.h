@@ -1,6 +1,6 @@
 // OUT/run.json: the machine and the size of a run. A resumed run writes it again.
-//   RunCard card(folder.path(), {{"parameters", parameters}});
-//   loop.run({&card});   // adds the peak memory at the end
+//   RunMetadata metadata(folder.path(), {{"parameters", parameters}});
+//   loop.run({&metadata});   // adds the peak memory at the end
 #pragma once
 
 #include <filesystem>
@@ -11,17 +11,17 @@
 
 namespace inkling::train {
 
-class RunCard : public Callback {
+class RunMetadata : public Callback {
   public:
-    // Writes `card` with "started" and "machine": cpu, cores, memory_bytes.
-    RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
+    // Writes `metadata` with "started" and "machine": cpu, cores, memory_bytes.
+    RunMetadata(const std::filesystem::path& run, nlohmann::ordered_json metadata);
     void evaluated(TrainingLoop& loop) override;  // before the first step: val_loss_before
     void stopped(TrainingLoop& loop) override;    // adds ended, stop_reason and peak_memory_bytes
     std::optional<double> val_loss_before() const;
 
   private:
     std::filesystem::path path_;
-    nlohmann::ordered_json card_;
+    nlohmann::ordered_json metadata_;
 };
 
 }  // namespace inkling::train

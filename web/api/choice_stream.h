@@ -1,8 +1,8 @@
-// Carries the texts of one request from the scheduler's thread, which generates them, to the request's thread:
-//   auto texts = std::make_shared<TextStream>(n, in_pieces, hung_up);
-//   texts->add_prompt(std::move(sequence));
-//   scheduler.add(texts);
-//   while (const auto piece = texts->wait()) send(piece->text);
+// Carries the choices of one request from the scheduler's thread, which generates them, to the request's thread:
+//   auto stream = std::make_shared<ChoiceStream>(n, in_pieces, hung_up);
+//   stream->add_prompt(std::move(sequence));
+//   scheduler.add(stream);
+//   while (const auto piece = stream->wait()) send(piece->text);
 #pragma once
 
 #include <condition_variable>
@@ -20,9 +20,9 @@
 
 namespace inkling::web {
 
-// A new piece of one of a request's texts.
-struct TextPiece {
-    std::size_t index = 0;  // which text
+// A new piece of a choice.
+struct ChoicePiece {
+    std::size_t index = 0;  // which choice
     std::string text = "";
     std::vector<generate::TokenLogprobs> logprobs = {};
     std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // of the token that ended the text
@@ -30,33 +30,33 @@ struct TextPiece {
     generate::FinishReason finish = generate::FinishReason::none;
 };
 
-class TextStream {
+class ChoiceStream {
   public:
-    // Each prompt gets `n` texts. `in_pieces`: pieces arrive as they are generated, else each text when finished.
-    TextStream(std::size_t n, bool in_pieces, std::function<bool()> hung_up)
+    // Each prompt gets `n` choices. `in_pieces`: pieces arrive as they are generated, else each choice when finished.
+    ChoiceStream(std::size_t n, bool in_pieces, std::function<bool()> hung_up)
         : n_(n), in_pieces_(in_pieces), hung_up_(std::move(hung_up)) {}
 
-    // Called by the request's thread. The texts are samples 0 .. n - 1 of the prompt's seed.
+    // Called by the request's thread. The choices are samples 0 .. n - 1 of the prompt's seed.
     void add_prompt(generate::Sequence prompt);
-    std::size_t texts() const { return jobs_.size() * n_; }
-    // The next piece, in order within each text; none: all are finished. Rethrows errors.
-    std::optional<TextPiece> wait();
+    std::size_t choices() const { return jobs_.size() * n_; }
+    // The next piece, in order within each choice; none: all are finished. Rethrows errors.
+    std::optional<ChoicePiece> wait();
     void abandon();  // stop generating
-    // The prompt of a text, and the tokens of all prompts; valid after the first piece.
-    const generate::Sequence& prompt_of(std::size_t text) const { return jobs_[text / n_].prompt; }
+    // The prompt of a choice, and the tokens of all prompts; valid after the first piece.
+    const generate::Sequence& prompt_of(std::size_t choice) const { return jobs_[choice / n_].prompt; }
     std::size_t prompt_tokens() const;
 
-    // Used by the scheduler's thread: one prompt and the texts that continue it.
+    // Used by the scheduler's thread: one prompt and the choices that continue it.
     struct Job {
-        TextStream& stream;
-        std::size_t first;  // index of its first text in the request
+        ChoiceStream& stream;
+        std::size_t first;  // index of its first choice in the request
         generate::Sequence prompt;
-        struct Text {
+        struct Choice {
             generate::Sequence sequence;
             std::size_t logprobs_sent = 0;
             bool all_sent = false;
         };
-        std::vector<Text> texts = {};  // empty until the prompt is read
+        std::vector<Choice> choices = {};  // empty until the prompt is read
 
         std::size_t count() const { return stream.n_; }
         bool read_piece();      // of the prompt; false: all is read
@@ -77,8 +77,8 @@ class TextStream {
     std::deque<Job> jobs_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<TextPiece> pieces_;
-    std::size_t finished_ = 0;  // texts whose last piece was sent
+    std::deque<ChoicePiece> pieces_;
+    std::size_t finished_ = 0;  // choices whose last piece was sent
     bool failed_ = false;
     std::optional<HttpError> error_;
     bool abandoned_ = false;
