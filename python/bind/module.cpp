@@ -1,8 +1,12 @@
 // The module inkling._inkling; inkling/__init__.py is what users import.
+#include <cstdlib>
+
 #include "python/bind/bind.h"
 
 NB_MODULE(_inkling, m) {
     using namespace inkling::python;
+    // Silent unless a test asks: other libraries, such as transformers, keep modules alive at exit.
+    nb::set_leak_warnings(std::getenv("INKLING_LEAKS") != nullptr);
     m.attr("__version__") = INKLING_VERSION;
     m.doc() = "Arrays with gradients, layers, language models and their training, in C++.";
     bind_errors(m);

@@ -67,7 +67,7 @@ void bind_refusals(nb::module_& m) {
                     nb::is_method());
             else
                 add([refuse](const nb::args& given, LastTry, const nb::kwargs& named) { refuse(given, named); });
-            *own = nb::object(home->first.attr(name.c_str()));  // which outlives what it holds
+            *own = nb::object(home->first.attr(name.c_str()));  // borrowed: the function holds `own`
             for (const auto& [place, as] : places) place.attr(as.c_str()) = *own;
         }
     });
