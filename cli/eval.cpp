@@ -28,11 +28,13 @@ struct EvalArguments {
     ModelArgument model;
     DataArguments text;
     std::size_t stories = 0, stride = 0, block_size = 0, threads = 0;
-    std::string precision = "fp32", quantize, loss_on = name_of(data::LossOn::completions);
+    WeightFlags weights;
+    std::string loss_on = name_of(data::LossOn::completions);
     bool json = false, strict = false, answers = false;
 
     models::LoadedModel load() const {
-        models::LoadedModel loaded = load_current(model, {quantize.empty() ? WeightType::fp32 : WeightType::q8_0});
+        const WeightType type = weights.type_for(model.weights());
+        models::LoadedModel loaded = load_current(model, {type == WeightType::bf16 ? WeightType::fp32 : type});
         loaded.tokenizer->take_unknown(strict);
         return loaded;
     }
@@ -69,7 +71,7 @@ int evaluate_stories(const EvalArguments& args) {
     generate::GenerateOptions options;
     options.max_tokens = 1000;
     options.context_shift = 1;  // keeps as much of a story as possible in the context
-    const auto inference = std::make_shared<const models::InferenceModel>(*model);
+    const auto inference = std::make_shared<const models::InferenceModel>(*model, WeightType::file);
     const std::size_t accepted = watched("writing stories", [&](const auto& progress) {
         std::size_t so_far = 0;
         for (; options.sample < args.stories; ++options.sample) {
@@ -165,7 +167,8 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
 
 int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
-    const WithPrecision precision(*find_named<Precision>(args.precision));
+    const WithPrecision precision(args.weights.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    const RoundsActivations as_inference;
     if (args.stories > 0) return evaluate_stories(args);
     check<Usage>(!args.text.data.empty(), "--data or --stories is required: see inkling eval --help");
     auto [model, tokenizer] = args.load();
@@ -235,12 +238,7 @@ Action add_eval(CLI::App& app) {
     app.add_flag("--answers", args->answers,
                  "for conversations: also let the model give the last answer of each, at temperature 0, and count the "
                  "answers that equal the data's");
-    auto* const precision =
-        app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
-            ->check(refuse_other_than(names_of<Precision>()));
-    app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
-        ->check(refuse_other_than({"q8_0"}))
-        ->excludes(precision);
+    add_weight_flags(app, args->weights);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };

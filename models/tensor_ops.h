@@ -97,7 +97,8 @@ struct TensorOps : HiddenOptions<T> {
     Tensor<T> multiplied(const LayerWeights& map, const Tensor<T>& x) const {
         constexpr std::size_t kFewTokens = 12;  // of a prompt: reading each weight once, as it is stored, is fastest
         if constexpr (std::is_same_v<T, float>) {
-            const bool by_row = this->cache || (map.weight.packed() && x.dim(0) == 1 && NoGrad::active());
+            const auto& packed = map.weight.packed();  // linear decides about blocks
+            const bool by_row = this->cache || (packed && !packed->blocks() && x.dim(0) == 1 && NoGrad::active());
             if (by_row && x.dim(1) <= kFewTokens) return linear_by_row(x, map.weight, map.bias);
         }
         return linear(x, map.weight, map.bias.tensor());

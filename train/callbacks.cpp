@@ -46,8 +46,8 @@ void SampleWriter::sample_wanted(TrainingLoop& loop) {
 }
 
 WeightType inference_type(const TrainOptions& options) {
-    const bool packed = options.lora_rank > 0 && options.base_precision == WeightType::q8_0;
-    return packed ? WeightType::q8_0 : WeightType::fp32;
+    const bool packed = options.lora_rank > 0 && options.base_precision >= WeightType::q8_0;
+    return packed ? options.base_precision : WeightType::fp32;
 }
 
 std::vector<std::int32_t> question_of(const train::TrainingLoop& loop) {

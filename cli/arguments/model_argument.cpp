@@ -98,8 +98,9 @@ WeightType WeightFlags::type_for(const std::filesystem::path& model) const {
 
 void add_weight_flags(CLI::App& app, WeightFlags& flags) {
     auto* const precision =
-        app.add_option("--precision", flags.precision,
-                       "precision of the weights: fp32 or bf16; default: fp32, and 8 bits for a quantized GGUF file")
+        app.add_option(
+               "--precision", flags.precision,
+               "precision of the weights: fp32 or bf16; default: fp32, and the file's own for a quantized GGUF file")
             ->check(refuse_other_than({"fp32", "bf16"}));
     app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
         ->check(refuse_other_than({"q8_0"}))

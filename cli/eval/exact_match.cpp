@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
                       const std::vector<data::Example>& examples, const std::function<bool(double done)>& progress) {
     constexpr std::size_t kMore = 8;  // tokens beyond the right answer, enough to see that an answer is too long
-    const auto inference = std::make_shared<const models::InferenceModel>(model);
+    const auto inference = std::make_shared<const models::InferenceModel>(model, WeightType::file);
     generate::GenerateOptions options;
     options.temperature = 0;
     generate::Conversation talk(inference, tokenizer, data::ChatTemplate::of(*tokenizer), options);

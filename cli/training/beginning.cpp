@@ -32,8 +32,8 @@ std::string adapters_trained(const TrainOptions& options, const models::Transfor
     return fmt::format(
         "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
         "moments",
-        options.lora_rank, options.lora_targets, model.adapter_count(), model.adapter.base,
-        name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
+        options.lora_rank, options.lora_targets, model.adapter_count(), model.adapter.base, train::frozen_type(options),
+        quantity(sizes.state_bytes, "B"));
 }
 
 // "documents in 40 rows of 48 tokens, ..."

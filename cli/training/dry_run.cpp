@@ -115,10 +115,10 @@ int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t
                     counted(options.n_head, "head"), options.n_embd, name_of(options.precision), options.block_size));
     row("parameters",
         fmt::format("{} ({}){}", short_number(static_cast<double>(needed.parameters)), needed.parameters,
-                    options.lora_rank == 0 ? ""
-                                           : fmt::format("; trained: {}, adapters of rank {}; the others in {}",
-                                                         short_number(needed.trained), options.lora_rank,
-                                                         name_of(options.base_precision))));
+                    options.lora_rank == 0
+                        ? ""
+                        : fmt::format("; trained: {}, adapters of rank {}; the others in {}",
+                                      short_number(needed.trained), options.lora_rank, train::frozen_type(options))));
     row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", short_number(vocabulary_.tokens), vocabulary_.size));
     row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters,

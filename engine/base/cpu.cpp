@@ -53,6 +53,14 @@ CpuKind used_kind() {
     return kind;
 }
 
+bool has_vnni() {
+#ifdef __x86_64__
+    return used_kind() >= CpuKind::avx512 && __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
 std::string cpu_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)

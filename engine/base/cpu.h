@@ -25,6 +25,8 @@ CpuKind library_kind();  // the highest kind this library is compiled for
 CpuKind allowed_kind();  // INKLING_CPU, default: the highest. Throws Error for an unknown name.
 CpuKind used_kind();     // the lowest of the three; ignores an unknown INKLING_CPU
 
+bool has_vnni();  // whether AVX512_VNNI, sums of products of 8-bit numbers, may be used
+
 std::string cpu_name();  // as the system names it, or "unknown"
 
 }  // namespace inkling

@@ -6,6 +6,7 @@ namespace inkling {
 namespace {
 
 thread_local Precision current = Precision::fp32;
+thread_local bool rounding = false;
 
 }  // namespace
 
@@ -22,5 +23,9 @@ bool has_fast_bf16() {
 }
 
 WithPrecision::WithPrecision(Precision precision) : scope_(current, precision) {}
+
+bool rounds_activations() { return rounding; }
+
+RoundsActivations::RoundsActivations() : scope_(rounding, true) {}
 
 }  // namespace inkling

@@ -5,6 +5,9 @@
 //   engine/fused/attention.cpp           queries, keys and values; with AVX512_BF16 also what is multiplied in backward
 //   engine/ops/elementwise/unary_op.cpp  the inputs that activations save
 //   round_for (engine/weights)           the vectors of a token step, which computes row by row
+// For inference, products with weights in quantized blocks (engine/kernels/block_types.h) round their other operand to
+// 8 bits:
+//   const RoundsActivations inference;   // in this scope, without gradients
 #pragma once
 
 #include "engine/base/names.h"
@@ -29,6 +32,16 @@ class WithPrecision {
 
   private:
     ScopedValue<Precision> scope_;
+};
+
+bool rounds_activations();  // on this thread
+
+class RoundsActivations {
+  public:
+    RoundsActivations();
+
+  private:
+    ScopedValue<bool> scope_;
 };
 
 }  // namespace inkling

@@ -26,6 +26,9 @@ static void check_linear(const Tensor<T>& x, const Weight<T>& weight, const Tens
 template <class T>
 Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight, const Tensor<T>& bias) {
     check_linear(x, weight, bias);
+    if constexpr (std::is_same_v<T, float>) {
+        if (weight.packed() && weight.packed()->rounds()) return linear_by_row(x, weight, bias);
+    }
     const std::size_t in = weight.dim(1), out = weight.dim(0);
     const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
     Shape shape = x.shape();
@@ -86,11 +89,16 @@ Tensor<float> linear_by_row(const Tensor<float>& x, const Weight<float>& weight,
           "linear_by_row: a contiguous weight is required, got a view of shape {}", weight.shape());
     const std::size_t in = weight.dim(1), out = weight.dim(0);
     const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
-    Array<float> rounded = x.value().clone();
-    round_for(product_precision(), rounded.data(), rounded.size());
     Shape shape = x.shape();
     shape.back() = out;
     Array<float> y(shape);
+    if (weight.packed() && weight.packed()->blocks()) {
+        weight.packed()->multiply_blocks(0, out, x.value().contiguous().data(), rows, y.data(), out);
+        for (std::size_t r = 0; bias.defined() && r < rows; ++r) add_row(out, y.data() + r * out, bias.value().data());
+        return Tensor<float>(y);
+    }
+    Array<float> rounded = x.value().clone();
+    round_for(product_precision(), rounded.data(), rounded.size());
     parallel_rows(out, in * rows, [&](std::size_t begin, std::size_t end) {
         linear_by_row(weight, bias, begin, end, rounded.data(), rows, y.data(), out);
     });

@@ -91,11 +91,18 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     // Calls visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
     const SavedWeight<T> w_all(weight);
-    const auto each_block = [rows, V, block, x2, w_all](const auto& visit) {
+    const auto each_block = [rows, V, block, x2, w_all, packed = weight.packed()](const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
-            const Operand<T> w = w_all.rows(v, v + n, x2.precision());
             Array<T> z({rows, n});
+            if constexpr (std::is_same_v<T, float>) {
+                if (packed && packed->rounds()) {
+                    packed->multiply_blocks(v, v + n, x2.values().data(), rows, z.data() - v, n);
+                    visit(v, n, Operand<T>(), z);
+                    continue;
+                }
+            }
+            const Operand<T> w = w_all.rows(v, v + n, x2.precision());
             product(x2, w.transposed(), z);
             visit(v, n, w, z);
         }

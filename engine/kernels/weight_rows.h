@@ -1,4 +1,4 @@
-// y = W x, row by row, for weights in float32, bfloat16 or 8 bits with a float16 scale for each 32 (llama.cpp's q8_0):
+// y = W x, row by row, for weights in float32 or bfloat16:
 //   multiply_rows(n, begin, end, x, batch, y, y_stride, dot_row(w, n, y_stride));
 // A product with one vector costs as much as reading the weights. An element's bits depend neither on the rows nor on
 // the batch.
@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "engine/base/q8_block.h"
+#include "engine/base/half.h"
 #include "engine/kernels/lanes.h"
 
 namespace inkling::weight_rows {
@@ -38,28 +38,6 @@ inline Vec<float> load_wide(const BFloat16* p) {
     return from_native<float>(load_converted<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p))
                               << 16);
 }
-inline Vec<float> load_wide(const std::int8_t* p) {
-#if defined(__AVX512F__)
-    if constexpr (W == 16)
-        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
-#elif defined(__AVX2__)
-    if constexpr (W == 8)
-        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
-#endif
-    const auto whole = load_converted<std::int8_t, std::int32_t>(p);
-    return from_native<float>(__builtin_convertvector(whole, Native<float>));
-}
-
-// A float16 in every lane, as a float.
-inline Vec<float> all_lanes(std::uint16_t float16) {
-#if defined(__AVX512F__)
-    if constexpr (W == 16) return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(float16)));
-#elif defined(__F16C__)
-    if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(float16)));
-#endif
-    return Vec<float>(f16_to_f32(float16));
-}
-
 inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part(p, n); }
 inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
     alignas(64) float lanes[W] = {};
@@ -101,40 +79,6 @@ inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::s
     for (std::size_t b = 0; b < N; ++b) {
         Lanes<float> lanes(0.0f);
         for (std::size_t k = 0; k < V; ++k) lanes.v[k] = sum[b][k] + sum[b][k + V];
-        y[b * y_stride] = sum_lanes<float>(lanes);
-    }
-}
-
-// The same with 8-bit weights: n is a multiple of 32, and each 32 have a scale.
-template <std::size_t N>
-inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t n, const float* x, float* y,
-                   std::size_t y_stride) {
-    constexpr std::size_t V = Lanes<float>::vectors;
-    Vec<float> even[N][V], odd[N][V];
-    for (std::size_t b = 0; b < N; ++b)
-        for (std::size_t k = 0; k < V; ++k) even[b][k] = odd[b][k] = Vec<float>(0.0f);
-    const auto block = [&](std::size_t i, Vec<float>(*sum)[V]) {
-        const Vec<float> d = all_lanes(scale[i / kQ8Block]);
-        for (std::size_t k = 0; k < V; ++k) {  // a lane takes two weights of a block
-            const Vec<float> first = load_wide(w + i + k * W), second = load_wide(w + i + (k + V) * W);
-            for (std::size_t b = 0; b < N; ++b) {
-                const float* const in = x + b * n + i + k * W;
-                const Vec<float> part = multiply_add(second, Vec<float>::load_unaligned(in + V * W),
-                                                     first * Vec<float>::load_unaligned(in));
-                sum[b][k] = multiply_add(part, d, sum[b][k]);
-            }
-        }
-    };
-    std::size_t i = 0;
-    for (; i + 2 * kQ8Block <= n; i += 2 * kQ8Block) {
-        prefetch(w + i, 2 * kQ8Block);
-        block(i, even);
-        block(i + kQ8Block, odd);
-    }
-    if (i < n) block(i, even);
-    for (std::size_t b = 0; b < N; ++b) {
-        Lanes<float> lanes(0.0f);
-        for (std::size_t k = 0; k < V; ++k) lanes.v[k] = even[b][k] + odd[b][k];
         y[b * y_stride] = sum_lanes<float>(lanes);
     }
 }

@@ -32,11 +32,12 @@ class Weight {
     std::size_t bytes() const { return packed_ ? packed_->bytes() : size() * sizeof(T); }
 
     Weight detach() const { return packed_ ? *this : Weight(tensor_.detach()); }
-    // The same matrix stored as `type`, without a gradient. It stays float32 if q8_0 does not fit its rows, and
-    // bfloat16 if `type` is float32: the numbers are the same.
+    // The same matrix stored as `type`, without a gradient. It stays float32 if q8_0 does not fit its rows, bfloat16 if
+    // `type` is float32, because the numbers are the same, and as it is if `type` is file.
     Weight as(WeightType type) const {
         const WeightType now = packed_ ? packed_->type() : WeightType::fp32;
-        if (now == type || (now == WeightType::bf16 && type == WeightType::fp32)) return detach();
+        if (now == type || type == WeightType::file || (now == WeightType::bf16 && type == WeightType::fp32))
+            return detach();
         if (type == WeightType::fp32) return Tensor<T>(values());
         const PackedMatrix matrix =
             packed_ ? packed_->as(type) : PackedMatrix(ConstArray<float>(tensor_.value()), type);

@@ -107,7 +107,7 @@ Architecture load_config(const fs::path& model) {
 WeightType usual_weights(const fs::path& model) {
     const fs::path file = base_of_adapter(find_model(model));
     const bool quantized = formats::is_gguf(file) && WeightFiles::open(file).quantized();
-    return quantized ? WeightType::q8_0 : WeightType::fp32;
+    return quantized ? WeightType::file : WeightType::fp32;
 }
 
 // The files of a model that is not an adapter, before memory for its weights is taken. One GGUF header is parsed once.

@@ -38,7 +38,7 @@ struct ModelHeader {
 };
 ModelHeader read_header(const std::filesystem::path& folder);
 
-// The type of the weights in memory where none is asked for: q8_0 for a quantized GGUF file, else float32.
+// The type of the weights in memory where none is asked for: the file's for a quantized GGUF file, else float32.
 WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);
 

@@ -6,6 +6,8 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "engine/base/q8_block.h"
+#include "engine/kernels/block_types.h"
 
 namespace inkling::models {
 namespace {
@@ -123,32 +125,57 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     return values;
 }
 
-// A matrix of a GGUF file in q8_0, rounded row by row, so that it is never whole in float32.
-PackedMatrix read_q8(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
+// A matrix of a GGUF file in the blocks that the file has, if they have a type, else in q8_0. It is never whole in
+// float32.
+PackedMatrix read_blocks(const Stored& stored, const Architecture& a, const ParameterSpec& p, const BlockType* type) {
     const formats::FileTensor& tensor = stored.file.tensor(stored.name_of(p)).readable();
     const std::size_t columns = p.shape[1], d = a.head_size();
-    const auto stored_row = [&, interleaved = stored.interleaved(p)](std::size_t r) {
+    const auto begin_of = [&, interleaved = stored.interleaved(p)](std::size_t r) {
         const std::size_t i = r % d;
-        return interleaved ? r - i + i % (d / 2) * 2 + i / (d / 2) : r;
+        return (interleaved ? r - i + i % (d / 2) * 2 + i / (d / 2) : r) * columns;
+    };
+    constexpr std::size_t kReleased = 1 << 20;            // numbers at a time, whole blocks
+    const auto release_before = [&](std::size_t begin) {  // the part before this row's
+        if (begin % kReleased < columns && begin >= kReleased)
+            tensor.release((begin / kReleased - 1) * kReleased, kReleased);
     };
     std::atomic<bool> finite = true;
-    constexpr std::size_t kReleased = 1 << 20;  // numbers at a time, whole blocks
-    const auto fill = [&](std::size_t r, float* row) {
-        const std::size_t begin = stored_row(r) * columns, released = begin / kReleased * kReleased;
-        if (tensor.widen(begin, row, columns) > 0) finite = false;
-        if (begin + columns >= released + kReleased) tensor.release(released, kReleased);
+    const auto bytes_of = [&](std::size_t r, std::byte*) {
+        release_before(begin_of(r));
+        return tensor.bytes.data() + tensor.layout->bytes_of(begin_of(r));
     };
-    PackedMatrix matrix = PackedMatrix::q8_of_rows(p.shape[0], columns, fill);
-    check<BadInput>(finite, "{}: {} holds values that are not finite", stored.file.path.string(), stored.usual_name(p));
+    const auto fill = [&](std::size_t r, float* row) {
+        release_before(begin_of(r));
+        if (tensor.widen(begin_of(r), row, columns) > 0) finite = false;
+    };
+    PackedMatrix matrix =
+        type ? PackedMatrix(*type, p.shape[0], columns, bytes_of) : PackedMatrix::q8_of_rows(p.shape[0], columns, fill);
+    check<BadInput>(finite && matrix.finite(), "{}: {} holds values that are not finite", stored.file.path.string(),
+                    stored.usual_name(p));
     tensor.release(0, tensor.count);
     return matrix;
 }
 
-bool reads_q8(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
-    if (!stored.gguf() || storage.type != WeightType::q8_0 || !may_be_packed(p)) return false;
+bool in_blocks(const Stored& stored, const ParameterSpec& p, WeightStorage storage) {
+    const bool file = storage.type == WeightType::file;
+    if (!stored.gguf() || !may_be_packed(p) || (storage.type != WeightType::q8_0 && !file)) return false;
     const std::size_t block = stored.file.tensor(stored.name_of(p)).layout->block;
-    if (storage.inference && p.name == ParameterName::token_table && block == 1) return false;  // its rows stay exact
+    // Float numbers stay as they are, and so do rows that are looked up.
+    if (block == 1 && (file || (storage.inference && p.name == ParameterName::token_table))) return false;
     return p.shape[1] % kQ8Block == 0 && p.shape[1] % block == 0;
+}
+
+Weight<float> read_weight(const Stored& stored, const Architecture& a, const ParameterSpec& p, WeightStorage storage) {
+    const std::string_view type = stored.file.tensor(stored.name_of(p)).layout->name;
+    if (in_blocks(stored, p, storage)) {
+        const bool as_they_are = storage.type == WeightType::file || type == "Q8_0";
+        return Weight<float>(read_blocks(stored, a, p, as_they_are ? block_type(type) : nullptr));
+    }
+    const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
+    const bool trained = storage.type == WeightType::fp32 && !storage.inference;
+    if ((!rounded && type != "BF16") || !may_be_packed(p) || trained)
+        return Tensor<float>(read_values<float>(stored, a, p), true);
+    return Weight<float>(PackedMatrix(read_values<BFloat16>(stored, a, p)));
 }
 
 }  // namespace
@@ -180,22 +207,12 @@ bool has_own_head(const Architecture& a, const WeightFiles& file) {
 
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage) {
     const Stored stored{family(model.config.family), file};
-    const bool trained = storage.type == WeightType::fp32 && !storage.inference;
-    for (const ParameterSpec& p : parameters(model.config)) {
-        const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
-        const bool half = rounded || file.tensor(stored.name_of(p)).layout->name == "BF16";
-        const auto values = [&]() -> Weight<float> {
-            if (reads_q8(stored, p, storage)) return Weight<float>(read_q8(stored, model.config, p));
-            if (!half || !may_be_packed(p) || trained)
-                return Tensor<float>(read_values<float>(stored, model.config, p), true);
-            return Weight<float>(PackedMatrix(read_values<BFloat16>(stored, model.config, p)));
-        };
-        model.set(p, values(), storage);
-    }
+    for (const ParameterSpec& p : parameters(model.config))
+        model.set(p, read_weight(stored, model.config, p, storage), storage);
     if (!has_own_head(model.config, file)) return;
     const ParameterSpec head = tied_head(model.config);
     model.config.tied_head = false;
-    model.set(head, Tensor<float>(read_values<float>(stored, model.config, head), true), storage);
+    model.set(head, read_weight(stored, model.config, head, storage), storage);
 }
 
 void save_weights(const std::filesystem::path& path, const Transformer<float>& model, formats::DType type,

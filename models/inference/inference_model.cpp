@@ -64,6 +64,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
     const NoGrad no_grad;
     const StandardNumbers numbers;
     const WithPrecision scope(precision());
+    const RoundsActivations rounds;
     IdArray ids({1, n});
     std::copy(tokens.begin(), tokens.end(), ids.data());
     const Tensor<float> x = model_.hidden(ids, {.cache = &cache});  // (1, n, C)

@@ -77,6 +77,7 @@ TEST_CASE("eval: shorter windows, a stride, other precisions, and how far it is"
     const auto loss = [&](const auto&... more) { return json_of(command, more...)["loss"].template get<double>(); };
     using inkling::WeightType;
     const auto expected = [&](WeightType type, const inkling::train::EvaluateOptions& options) {
+        const inkling::RoundsActivations as_inference;
         const auto [model, tokenizer] = inkling::models::load_model(folder.out + "/best", std::nullopt, {type});
         return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), options)).epsilon(1e-9);
     };

@@ -279,6 +279,8 @@ TEST_CASE("adapters: inference reads packed weights with adapters as the model d
             models::KvCache cache(model->config);
             Array<float> z({1, 1, 29});
             inference.prefill(cache, std::span(ids.data(), ids.size()), std::span(z.data(), z.size()));
+            const RoundsActivations rounds;  // as for inference
+            const NoGrad no_grad;
             check_close(z, model->forward(ids).value().sliced(1, 11, 12), 1e-4);
         }
     }

@@ -10,6 +10,7 @@
 #include "models/files/chat_tokens.h"
 #include "models/files/gguf/gguf_export.h"
 #include "models/files/weight_files.h"
+#include "models/inference/inference_model.h"
 #include "tests/models/chat_folder.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
@@ -147,6 +148,25 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
                       half = models::load_model(scratch.path("m.gguf"), std::nullopt, {WeightType::bf16});
     const ConstArray<float> here = some_logits(model), back = some_logits(*wide.model);
     for (std::size_t i = 0; i < here.size(); ++i) CHECK(here.data()[i] == Approx(back.data()[i]).margin(0.06));
+    // in the file's own blocks: the same numbers, whole and in the rows of each head's rotation
+    const LoadedModel blocks = models::load_model(scratch.path("m.gguf"), std::nullopt, {WeightType::file});
+    CHECK(same_bits(some_logits(*blocks.model), back));
+    const auto& query = blocks.model->layers[1][models::ParameterName::query].weight;
+    CHECK(query.packed()->type() == WeightType::file);
+    CHECK(query.bytes() == 64 * 64 / 32 * 18);
+    CHECK(blocks.model->outer[models::ParameterName::head].weight.packed()->type() == WeightType::q8_0);
+    CHECK(models::usual_weights(scratch.path("m.gguf")) == WeightType::file);
+    const auto logits_of = [](const LoadedModel& loaded, WeightType type) {
+        const models::InferenceModel inference(*loaded.model, type);
+        models::KvCache cache(inference.config());
+        Array<float> logits({inference.config().vocab_size});
+        inference.prefill(cache, std::vector<std::int32_t>{1, 2, 3}, std::span(logits.data(), logits.size()));
+        return logits;
+    };
+    const Array<float> rounded_logits = logits_of(blocks, WeightType::file), exact = logits_of(wide, WeightType::fp32);
+    for (std::size_t i = 0; i < exact.size(); ++i)
+        CHECK(rounded_logits.data()[i] == Approx(exact.data()[i]).margin(0.03));
+    CHECK_FALSE(same_bits(rounded_logits, exact));
     // read as bfloat16 at once: the same as rounded later
     const auto& up = wide.model->layers[1][models::ParameterName::up].weight;
     const auto& rounded = half.model->layers[1][models::ParameterName::up].weight;

@@ -204,10 +204,10 @@ TEST_CASE("inference: bf16 and q8_0 are the model with rounded weights", "[model
                 stepped = step(inference, a, token);
                 same = step(expected, b, token);
             }
-            const bool tied = config.tied_head;  // there the head is rounded, and in `expected` it is not
             INFO(config.family << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
-            CHECK(worst(stepped, same.data()) < (type == WeightType::bf16 || tied ? 0.1 : 1e-4));
-            CHECK(worst(stepped, prefill(inference, c, text).data()) < (type == WeightType::bf16 ? 0.05 : 1e-4));
+            CHECK(worst(stepped, same.data()) <
+                  0.1);  // activations are rounded, too, and tied heads, which `expected` has not
+            CHECK(worst(stepped, prefill(inference, c, text).data()) < 0.05);
         }
     }
 }

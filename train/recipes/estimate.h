@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "models/architecture.h"
 #include "train/settings/options.h"
@@ -14,6 +15,7 @@ namespace inkling::train {
 double trained_count(const TrainOptions& options, const models::Architecture& architecture);
 // Bytes of the model's weights if they are frozen; 0 if they are trained.
 double frozen_bytes(const TrainOptions& options, const models::Architecture& architecture);
+std::string_view frozen_type(const TrainOptions& options);  // their --base-precision, for messages
 
 // Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 per token
 // for each weight of a product, plus causal attention, half of T x T.

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/q8_block.h"
+#include "engine/kernels/block_types.h"
+#include "models/files/folder.h"
 #include "train/recipes/estimate.h"
 #include "train/sharding/reduce_scatter.h"
 
@@ -24,17 +27,36 @@ double trained_count(const TrainOptions& options, const models::Architecture& co
         models::adapter_count(config, options.lora_rank, models::adapter_targets(config, options.lora_targets)));
 }
 
+// Of a GGUF file's weights as they are; types that are not multiplied become q8_0.
+double file_bytes(const std::string& model) {
+    double bytes = 0;
+    const auto files = models::WeightFiles::open(models::base_of_adapter(models::find_model(model)));
+    for (const auto& [name, tensor] : files.tensors()) {
+        const formats::NumberLayout& layout = *tensor.layout;
+        const double q8 = 1 + 2.0 / kQ8Block;
+        bytes += layout.block > 1 && block_type(layout.name)
+                     ? static_cast<double>(tensor.bytes.size())
+                     : static_cast<double>(tensor.count) * (layout.block > 1 ? q8 : 4);
+    }
+    return bytes;
+}
+
 double frozen_bytes(const TrainOptions& options, const models::Architecture& config) {
     if (options.lora_rank == 0) return 0;
+    if (options.base_precision == WeightType::file && !options.init_from.empty()) return file_bytes(options.init_from);
     double bytes = 0;
     for (const models::ParameterSpec& p : models::parameters(config)) {
         const bool packs =
-            models::may_be_packed(p) && (options.base_precision != WeightType::q8_0 || p.shape[1] % kQ8Block == 0);
+            models::may_be_packed(p) && (options.base_precision < WeightType::q8_0 || p.shape[1] % kQ8Block == 0);
         const WeightType type = packs ? options.base_precision : WeightType::fp32;
         const double each = type == WeightType::fp32 ? 4 : type == WeightType::bf16 ? 2 : 1 + 2.0 / kQ8Block;
         bytes += static_cast<double>(size_of(p.shape)) * each;
     }
     return bytes;
+}
+
+std::string_view frozen_type(const TrainOptions& options) {
+    return options.base_precision == WeightType::file ? "the file's types" : name_of(options.base_precision);
 }
 
 double training_flops(const models::Architecture& config, double tokens) {

@@ -173,8 +173,8 @@ std::vector<Setting> all_settings() {
          {models::kAllLinear}},
         {"rs-lora", &O::rs_lora, adapters, 0, "divide --lora-alpha by the square root of the rank"},
         {"base-precision", choice<&O::base_precision>(), adapters, 0,
-         "storage of the model's own weights while adapters train: fp32, bf16 or q8_0; default: q8_0 for a quantized "
-         "GGUF file, else fp32"},
+         "storage of the model's own weights while adapters train: fp32, bf16, q8_0, or file, as a GGUF file has them; "
+         "default: file for a quantized GGUF file, else fp32"},
         // Run
         {"out", &O::out, run, kUsual | kMayChange | kEachProcess | kTakesFile,
          "directory of the run: checkpoints, config.toml, metrics.jsonl"},

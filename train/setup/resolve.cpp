@@ -138,8 +138,7 @@ void check_targets(const models::Architecture& model, const TrainOptions& option
 
 void fit_base_precision(const fs::path& base, Config& c) {
     TrainOptions& o = c.options;
-    if (o.lora_rank > 0 && !c.is_given("base-precision") && models::usual_weights(base) == WeightType::q8_0)
-        o.base_precision = WeightType::q8_0;
+    if (o.lora_rank > 0 && !c.is_given("base-precision")) o.base_precision = models::usual_weights(base);
 }
 
 void take_shape(const models::Architecture& model, bool chosen, Config& c) {

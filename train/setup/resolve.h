@@ -31,7 +31,7 @@ void change_softcap(const Config& config, models::Architecture& model);
 void take_adapter(const models::AdapterOptions& adapter, Config& config);
 // Throws WrongSetting for --lora-targets that the model does not have.
 void check_targets(const models::Architecture& model, const TrainOptions& options);
-// Adapters leave the weights of a quantized GGUF file in q8_0, unless --base-precision is given.
+// Adapters leave the weights of a quantized GGUF file as they are, unless --base-precision is given.
 void fit_base_precision(const std::filesystem::path& base, Config& config);
 
 // Takes the model's shape from its folder. Throws WrongSetting for flags that contradict it. Rows that the recipe chose

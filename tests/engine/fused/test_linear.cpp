@@ -51,8 +51,10 @@ TEST_CASE("linear: by row it is the same product, of packed weights too", "[engi
             for (const Precision precision : {Precision::fp32, Precision::bf16}) {
                 if (precision == Precision::bf16 && type != WeightType::bf16) continue;  // linear would round these
                 const WithPrecision scope(precision);
+                const bool rounds = weight.packed() && weight.packed()->blocks();  // x, to 8 bits
+                const double tolerance = rounds ? 0.05 : 2e-5;
                 for (const Tensor<float>& bias : {b, Tensor<float>()})
-                    check_close(linear_by_row(x, weight, bias).value(), linear(x, weight, bias).value(), 2e-5);
+                    check_close(linear_by_row(x, weight, bias).value(), linear(x, weight, bias).value(), tolerance);
             }
         }
     }
