@@ -78,7 +78,7 @@ int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t
     train::Budget budget;
     const Vocabulary vocabulary_ = vocabulary(corpus, config, budget);
     const bool fits = config.fits != train::Fits::nothing;
-    budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
+    budget.tokens = static_cast<std::size_t>(vocabulary_.tokens), budget.vocabulary = vocabulary_.size;
     if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, config);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, options.processes);

@@ -82,6 +82,11 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
         CHECK(matrices(fitted({seconds, 90, tokens})) <= before);
         CHECK(matrices(fitted({seconds, 9000, tokens})) >= before);
     }
+    // A head of many tokens takes as much as blocks: the model is smaller then (bench/recipes.md).
+    Budget pairs{25, 300, 5'700'000};
+    CHECK(matrices(fitted(pairs)) > 3e5);
+    pairs.vocabulary = 8192;
+    CHECK(matrices(fitted(pairs)) < 2e5);
     // A text that is seen often gets dropout and more weight decay: once, 8 times, 14 times (bench/recipes.md).
     const Budget minute{60, 900, 1'115'394}, some{350, 900, 1'115'394}, ten{600, 900, 1'115'394};
     const TrainOptions once = fitted(minute), repeated = fitted(some), often = fitted(ten);

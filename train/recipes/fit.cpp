@@ -97,14 +97,17 @@ std::size_t whole_parts(double rows, std::size_t shards) {
 
 void fit(const Budget& budget, Config& c) {
     TrainOptions& o = c.options;
-    // 6 operations per parameter and token: the budget gives parameters times tokens
     const double flops = budget.flops();
     const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
-    const double parameters =
-        std::min(std::sqrt(flops / (6 * kTokensPerParameter)), kMaxParametersPerToken * train_tokens);
     if (c.fits == Fits::shape && o.init_from.empty()) {
+        // A token takes 6 operations per parameter of blocks and head.
+        const auto fits = [&](const ModelShape& s) {
+            const double blocks = s.parameters(), head = static_cast<double>(budget.vocabulary * s.n_embd);
+            return kTokensPerParameter * blocks * 6 * (blocks + head) <= flops &&
+                   blocks <= kMaxParametersPerToken * train_tokens;
+        };
         const ModelShape* shape = std::begin(kShapes);
-        while (shape + 1 != std::end(kShapes) && shape[1].parameters() <= parameters) ++shape;
+        while (shape + 1 != std::end(kShapes) && fits(shape[1])) ++shape;
         c.choose("n-layer", o.n_layer, shape->n_layer);
         c.choose("n-embd", o.n_embd, shape->n_embd);
         c.choose("n-head", o.n_head, shape->n_head);
@@ -198,6 +201,7 @@ std::optional<double> fit_recipe(const data::Tokenizer& tokenizer, data::TokenVi
         fit_steps(budget, 0, model(), c);
         return std::nullopt;
     }
+    budget.vocabulary = tokenizer.vocab_size();
     budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, c);
     const models::Architecture architecture = model();
     check_memory(o, architecture, static_cast<double>(budget.tokens));

@@ -19,6 +19,7 @@ struct Budget {
     double seconds = 60;               // of training
     double gflops = 900;               // of matrix products on this machine, in the precision of the run
     std::size_t tokens = 0;            // of the text
+    std::size_t vocabulary = 0;        // tokens of the tokenizer
     bool answers = false;              // the text is documents in lines, learned only in part
     std::size_t longest_document = 0;  // in tokens, if the text is documents in lines
     double operations = 0;             // of --max-flops, instead of seconds
