@@ -1,5 +1,7 @@
 // Includes Catch2, version 2 (Debian 12) or 3 (Debian 13); only this file knows the difference.
 //   CHECK_THAT(text, contains("every", "one", "of these"));
+//   CHECK_ALL(folder.size() == 2, !folder.empty());  // up to eight conditions, each a CHECK of its own
+//   TEMPLATE_TEST_CASE("sum: ...", "[engine]", float, double) { Array<T> a; }
 #pragma once
 
 #include <algorithm>
@@ -15,6 +17,8 @@ using StringMatcher = Catch::Matchers::MatcherBase<std::string>;
 #include <catch2/catch.hpp>
 using StringMatcher = Catch::Matchers::Impl::MatcherBase<std::string>;
 #endif
+
+#define TestType T  // in the body of a TEMPLATE_TEST_CASE
 
 class ContainsAll : public StringMatcher {
   public:
@@ -33,3 +37,16 @@ template <class... Parts>
 ContainsAll contains(const Parts&... parts) {
     return ContainsAll({std::string(parts)...});
 }
+
+// clang-format off
+#define INKLING_CHECK_1(a) CHECK(a)
+#define INKLING_CHECK_2(a, ...) CHECK(a); INKLING_CHECK_1(__VA_ARGS__)
+#define INKLING_CHECK_3(a, ...) CHECK(a); INKLING_CHECK_2(__VA_ARGS__)
+#define INKLING_CHECK_4(a, ...) CHECK(a); INKLING_CHECK_3(__VA_ARGS__)
+#define INKLING_CHECK_5(a, ...) CHECK(a); INKLING_CHECK_4(__VA_ARGS__)
+#define INKLING_CHECK_6(a, ...) CHECK(a); INKLING_CHECK_5(__VA_ARGS__)
+#define INKLING_CHECK_7(a, ...) CHECK(a); INKLING_CHECK_6(__VA_ARGS__)
+#define INKLING_CHECK_8(a, ...) CHECK(a); INKLING_CHECK_7(__VA_ARGS__)
+#define INKLING_CHECK_COUNT(_1, _2, _3, _4, _5, _6, _7, _8, n, ...) INKLING_CHECK_##n
+#define CHECK_ALL(...) do { INKLING_CHECK_COUNT(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__); } while (false)
+// clang-format on

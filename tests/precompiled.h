@@ -1,8 +1,39 @@
-// Headers that are parsed once for all tests: see cmake/precompiled.h.
+// What every test sees, parsed once: see cmake/precompiled.h. A test includes what it tests, and no header of this
+// list.
 #pragma once
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <regex>
+#include <thread>
+
 #include "cmake/precompiled.h"
+#include "engine/base/precision.h"
+#include "engine/ops.h"
 #include "tests/catch.h"
+#include "tests/engine/helpers.h"
+#include "tests/paths.h"
+#include "tests/reference/read.h"
+#include "tests/skip.h"
+#include "tests/support/checks.h"
+#include "tests/support/error_of.h"
+#include "tests/support/json_lines.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/wait.h"
+
+using namespace inkling;
+using namespace inkling::testing;
 
 // Compiled once, in instances.cpp, instead of in every file. Saves a quarter of the time to compile the tests.
 extern template class nlohmann::basic_json<>;

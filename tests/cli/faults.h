@@ -24,8 +24,7 @@ void each_fault(const std::string& library, const std::string& kind, const Argum
             const Result r = program_with(variables, arguments);
             INFO(kind << " " << n << (after ? " and all after it" : "") << ": exit code " << r.code << ": " << r.err);
             if (!fs::exists(mark)) {
-                CHECK(n > 10);
-                CHECK(r.code == 0);
+                CHECK_ALL(n > 10, r.code == 0);
                 break;
             }
             check(r, after);

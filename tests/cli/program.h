@@ -7,27 +7,12 @@
 //   const std::string text = printed_by(path);                   // runs another program
 #pragma once
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <iterator>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "cli/program.h"
 #include "formats/files/directory.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
-#include "tests/support/checks.h"
-#include "tests/support/json_lines.h"
-#include "tests/support/scratch_folder.h"
-#include "tests/support/wait.h"
 
 namespace inkling::testing {
 
@@ -121,8 +106,7 @@ class Process {
         INFO("the program did not end within " << seconds << " s");
         REQUIRE(within(seconds, [&] { return wait4(pid_, &status, WNOHANG, &used) != 0; }));
         pid_ = 0;
-        result.killed = !WIFEXITED(status);
-        result.code = result.killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        result.killed = !WIFEXITED(status), result.code = result.killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         result.peak_mb = static_cast<std::size_t>(used.ru_maxrss) / 1024;
         if (out_.starts_with(folder_.path())) result.out = formats::read_file(out_);
         result.err = formats::read_file(folder_.path("err"));
@@ -173,8 +157,7 @@ inline Result call(const Arguments& arguments) {
         dup2(kept[i], i + 1);
         close(kept[i]);
     }
-    result.out = formats::read_file(folder.path("0"));
-    result.err = formats::read_file(folder.path("1"));
+    result.out = formats::read_file(folder.path("0")), result.err = formats::read_file(folder.path("1"));
     return result;
 }
 template <std::size_t N, class... Pieces>
@@ -223,11 +206,8 @@ inline std::string weights_in(const std::string& run) { return read_file(run + "
 // Checks the exit code, that stdout is empty, and that stderr is one line, "inkling: ...", which contains `text`.
 inline void check_fails(const Result& r, int code, const std::string& text = "") {
     INFO("stderr: " << r.err);
-    CHECK(r.code == code);
-    CHECK(r.out.empty());
-    CHECK(r.err.starts_with("inkling: "));
-    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
-    CHECK(r.err.ends_with('\n'));
+    CHECK_ALL(r.code == code, r.out.empty(), r.err.starts_with("inkling: "));
+    CHECK_ALL(std::count(r.err.begin(), r.err.end(), '\n') == 1, r.err.ends_with('\n'));
     CHECK_THAT(r.err, contains(text));
 }
 

@@ -1,8 +1,6 @@
 // train --lora-rank, and how other commands use its runs and PEFT's folders.
 #include "tests/cli/program.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 const std::string kPeft = tests_path("reference/adapters/llama"), kPeftBase = tests_path("reference/llama_tiny"),
@@ -50,8 +48,7 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
 
     const double with = run.loss("--model", run.out);
     CHECK(with < run.loss("--model", small_run()) - 0.02);
-    CHECK(run.loss("--model", small_run(), "--adapter", run.out) == with);
-    CHECK(run.loss("--adapter", best) == with);
+    CHECK_ALL(run.loss("--model", small_run(), "--adapter", run.out) == with, run.loss("--adapter", best) == with);
     CHECK(run.greedy("--model", run.out) == run.greedy("--model", small_run(), "--adapter", best));
     const auto heads = [](const auto&... model) {
         return execute("attention --prompt 'the fox' --json", model...).out;
@@ -76,8 +73,7 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
     const std::string full = run.path("full");
     execute("train --data", run.text, "--out", full, "--recipe nanogpt-cpu --init-from", run.out,
             "--max-iters 1 --learning-rate 0 --min-lr 0");
-    CHECK(fs::exists(full + "/latest/model.safetensors"));
-    CHECK(run.loss("--model", full) == Approx(with).epsilon(1e-6));
+    CHECK_ALL(fs::exists(full + "/latest/model.safetensors"), run.loss("--model", full) == Approx(with).epsilon(1e-6));
 }
 
 TEST_CASE("adapters: a run that was killed goes on to the same bits, and one that is changed is refused", "[cli]") {
@@ -165,8 +161,7 @@ TEST_CASE("adapters: --dry-run tells their number, and that less is taken", "[cl
                fewer = json_of(plan, "--lora-rank 2 --lora-targets c_attn --base-precision bf16");
     CHECK_FALSE(full.contains("trained_parameters"));
     check_holds(some, "trained_parameters", 512, "/settings/optimizer", "adamw");
-    CHECK(fewer["trained_parameters"] == 128);
-    CHECK(some["parameters"].get<int>() == full["parameters"].get<int>() + 512);
+    CHECK_ALL(fewer["trained_parameters"] == 128, some["parameters"].get<int>() == full["parameters"].get<int>() + 512);
     CHECK(some["checkpoint_bytes"].get<double>() < full["checkpoint_bytes"].get<double>() / 2);
     CHECK(fewer["state_bytes"].get<double>() < some["state_bytes"].get<double>());
     CHECK(full["settings"]["optimizer"] == "muon");

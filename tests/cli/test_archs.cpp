@@ -1,11 +1,6 @@
 // The families of models, and folders that transformers wrote, through every command.
-#include <cmath>
-#include <tuple>
-
 #include "tests/cli/program.h"
 #include "tests/support/gguf.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -20,7 +15,7 @@ std::string known_text() {
 
 // Trains a run of this name with the flags of small(), some of them changed.
 template <class... Pieces>
-void train(const TrainFolder& folder, const std::string& arch, const std::string& name, const Pieces&... changes) {
+void train_in(const TrainFolder& folder, const std::string& arch, const std::string& name, const Pieces&... changes) {
     execute("train --arch", arch, "--data", folder.text, "--out", folder.path(name), small(changes...));
 }
 
@@ -44,15 +39,14 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
         const bool sized = family.flags != heads;
         const std::string arch = family.arch, run = folder.path(arch);
         INFO(arch);
-        train(folder, arch, arch, family.flags);
+        train_in(folder, arch, arch, family.flags);
         check_holds(json_of("info --model", run), "arch", arch, "n_head", 2, "n_kv_head",
                     arch == "gpt-neox" ? json() : json(1));
         const json config = json_in(run + "/latest/config.json");
         CHECK(config["model_type"] == family.model_type);
         if (sized) {
             const json angles = config["rope_parameters"];
-            CHECK(config["intermediate_size"] == 24);
-            CHECK(angles.value("full_attention", angles)["rope_theta"] == 500);
+            CHECK_ALL(config["intermediate_size"] == 24, angles.value("full_attention", angles)["rope_theta"] == 500);
             if (arch != "gpt-neox") check_holds(config, "head_dim", 12, "num_key_value_heads", 1);
         }
         CHECK(execute("generate --model", run, "-p fox -n 12").out.size() == 3 + 12 + 1);
@@ -65,7 +59,7 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
             CHECK(Gguf(folder.path("m.gguf")).pairs["general.architecture"] == family.gguf);
         CHECK(json_of("bench --preset micro --seconds 0.02 --arch", arch)["arch"] == arch);
         // stopped and resumed
-        train(folder, arch, "cut", family.flags, "--lr-decay-iters 20 --max-iters 7");
+        train_in(folder, arch, "cut", family.flags, "--lr-decay-iters 20 --max-iters 7");
         const Arguments resume = words("train --out", folder.path("cut"), "--resume auto");
         check_fails(call(resume + "--arch gpt2"), 2, "--arch");
         if (!sized) check_fails(call(resume + "--n-kv-head 2"), 2, "--n-kv-head");
@@ -78,7 +72,7 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
         fs::remove_all(folder.path("cut"));
     }
     // --n-kv-head equal to --n-head is the same as leaving it out
-    train(folder, "nanochat", "cut", "--n-kv-head 2 --max-iters 2");
+    train_in(folder, "nanochat", "cut", "--n-kv-head 2 --max-iters 2");
     execute("train --out", folder.path("cut"), "--resume auto --max-iters 3");
 }
 
@@ -103,20 +97,18 @@ TEST_CASE("train: --softcap of a new nanochat, and of one that is trained on", "
     const auto cap = [&](const std::string& run) {
         return json_in(folder.path(run + "/latest/config.json"))["final_logit_softcapping"];
     };
-    train(folder, "nanochat", "usual");
-    train(folder, "nanochat", "none", "--softcap 0");
-    train(folder, "nanochat", "low", "--softcap 3");
+    train_in(folder, "nanochat", "usual"), train_in(folder, "nanochat", "none", "--softcap 0");
+    train_in(folder, "nanochat", "low", "--softcap 3");
     CHECK(json({cap("usual"), cap("none"), cap("low")}) == json({15, nullptr, 3}));
     const Arguments on = words("train --data", folder.text, "--max-iters 3 --batch-size 4 --init-from");
     execute(on, folder.path("usual"), "--out", folder.path("kept"));
     execute(on, folder.path("usual"), "--out", folder.path("mended"), "--softcap 0");
-    CHECK(cap("kept") == 15);
-    CHECK(cap("mended").is_null());
+    CHECK_ALL(cap("kept") == 15, cap("mended").is_null());
     execute("train --out", folder.path("mended"), "--resume auto --max-iters 5");
     CHECK(cap("mended").is_null());
     check_fails(call("train --out", folder.path("mended"), "--resume auto --softcap 9"), 2,
                 "--softcap is 0 in the model that is loaded, got 9");
-    train(folder, "llama", "llama");
+    train_in(folder, "llama", "llama");
     check_fails(call(on + folder.path("llama") + "--softcap 5 --out x"), 2, "--softcap is not for --arch llama");
 }
 

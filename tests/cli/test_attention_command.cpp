@@ -1,7 +1,4 @@
 // inkling attention: the page, the pictures, the terminal, and its errors.
-#include <cmath>
-
-#include "engine/ops.h"
 #include "formats/sha256.h"
 #include "formats/utf8.h"
 #include "models/files/folder.h"
@@ -9,8 +6,6 @@
 #include "tests/support/markup.h"
 #include "tests/support/page_data.h"
 #include "web/report/attention_map.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -74,9 +69,7 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
             CHECK(j["lens"][layer][q][1].get<float>() == Approx(row[best]).margin(1e-6));
         }
     }
-    CHECK(j["tokens"].size() == tokens.size());
-    CHECK(j["tokens"][0] == "<");
-    CHECK(j["tokens"][15] == "⇥");
+    CHECK_ALL(j["tokens"].size() == tokens.size(), j["tokens"][0] == "<", j["tokens"][15] == "⇥");
     CHECK(j["tokens"][16] == "↵");
     for (std::size_t layer = 0; layer < 2; ++layer) {
         const auto& value = weights[layer].value();
@@ -93,15 +86,11 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
 TEST_CASE("attention: the page needs nothing else and holds every weight as a colour", "[cli]") {
     const std::string page = written(kSharp, "heads.html");
     check_lacks(page, "http://", "https://", "<link", "src=", "@import", "url(", "fetch(");
-    CHECK(page.starts_with("<!DOCTYPE html>"));
-    CHECK(occurrences(page, "<script") == 2);
-    CHECK(occurrences(page, "</script>") == 2);
-    CHECK(occurrences(page, "<style>") == 1);
+    CHECK_ALL(page.starts_with("<!DOCTYPE html>"), occurrences(page, "<script") == 2);
+    CHECK_ALL(occurrences(page, "</script>") == 2, occurrences(page, "<style>") == 1);
 
     const json data = page_data(page), exact = json::parse(program(attention(kSharp, "--json")).out);
-    CHECK(data["tokens"] == exact["tokens"]);
-    CHECK(data["lens"] == exact["lens"]);
-    CHECK(data["tokens"][17] == "{");
+    CHECK_ALL(data["tokens"] == exact["tokens"], data["lens"] == exact["lens"], data["tokens"][17] == "{");
     REQUIRE(data["weights"].size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {
         std::string positions;  // on the colour scale, row by row
@@ -126,17 +115,14 @@ TEST_CASE("attention: with --head a page and JSON hold that head alone", "[cli]"
 TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cli]") {
     const std::string svg = written(kSharp, "heads.svg"), one = written(kSharp, "one.SVG", "--head 1.1");
     for (const std::string& text : {svg, one}) {
-        CHECK(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-        CHECK(xml_fault(text) == "");
+        CHECK_ALL(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""), xml_fault(text) == "");
         check_has(text, ">&lt;<", ">&amp;<", ">&quot;<", ">&#39;<", ">↵<", ">⇥<");
         const std::string head = text.substr(0, text.find('>'));  // as large as the window at most
         check_has(head, " viewBox=\"0 0 ", " width=\"100%\"", "max-height: 100vh");
         check_lacks(head, " height=");
     }
-    CHECK(occurrences(svg, "<g ") == 4);
-    CHECK(occurrences(one, "<g ") == 1);
-    check_has(svg, "layer 0, head 1");
-    check_has(one, "layer 1, head 1");
+    CHECK_ALL(occurrences(svg, "<g ") == 4, occurrences(one, "<g ") == 1);
+    check_has(svg, "layer 0, head 1"), check_has(one, "layer 1, head 1");
     CHECK(program(attention(kSharp, "--format svg")).out == svg);
 }
 
@@ -146,8 +132,7 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
     const Arguments command = words("attention --model", sharp_run(), "--head 0.1 -f", folder.write("p.txt", prompt));
     const Result wide = execute(command);
     check_has(wide.out, "layer 0, head 1", "\ni ██\n", "\n↵ ", "\n␣ ");
-    CHECK(wide.out.find('\x1b') == std::string::npos);
-    CHECK(occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
+    CHECK_ALL(wide.out.find('\x1b') == std::string::npos, occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
 
     const Result narrow = program_with({{"COLUMNS", "16"}}, command);
     const std::size_t begin = narrow.out.find("\n\n") + 2;  // behind the title and the legend
@@ -161,8 +146,7 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
 TEST_CASE("attention: without --out the first head is in the terminal", "[cli]") {
     const std::string prompt = "it's so";
     const Result r = execute(attention(prompt));
-    check_has(r.out, "layer 0, head 0");
-    check_has(r.err, "one of 4 heads", "--head", "--out");
+    check_has(r.out, "layer 0, head 0"), check_has(r.err, "one of 4 heads", "--head", "--out");
     const json exact = json::parse(program(attention(prompt, "--json")).out)["weights"][0][0];
     for (std::size_t query = 0; query < prompt.size(); ++query) {
         std::string row = "\n" + (prompt[query] == ' ' ? "␣" : prompt.substr(query, 1)) + " ";
@@ -203,8 +187,7 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
         CHECK(label == 9);  // all rows begin behind the longest label
         CHECK((width - label) % 2 == 0);
     }
-    CHECK(panels > 0);
-    CHECK(rows > 12);
+    CHECK_ALL(panels > 0, rows > 12);
 }
 
 TEST_CASE("attention: a model or text that cannot be shown is refused in one line", "[cli]") {
@@ -214,12 +197,10 @@ TEST_CASE("attention: a model or text that cannot be shown is refused in one lin
     const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
         check_fails(program(attention(prompt, rest)), code, text);
     };
-    fails(std::string(25, 'i'), page, 3, "25 tokens: the model's context holds 24");
-    fails("", page, 3, "empty");
+    fails(std::string(25, 'i'), page, 3, "25 tokens: the model's context holds 24"), fails("", page, 3, "empty");
     fails("iZi", page + "--strict-vocabulary", 3, "'Z'");
     fails("it", words("--out", folder.path("none/x.html")), 1, "none/x.html");
-    fails("it", words("--head 2.0"), 2, "layers 0 to 1");
-    fails("it", words("--head 0.2"), 2, "heads 0 to 1");
+    fails("it", words("--head 2.0"), 2, "layers 0 to 1"), fails("it", words("--head 0.2"), 2, "heads 0 to 1");
     for (const char* head : {"1", "a.b", "0.", ".1", "-1.0", "0.0.0"})
         fails("it", words("--head", head), 2, "LAYER.HEAD");
     fails("it", words("--out", folder.path("x.gif")), 2, "x.gif");

@@ -1,20 +1,11 @@
 // Bad input (exit code 3) and failing writes (1): one line on stderr, and no partial output.
-#include <sys/stat.h>
-
-#include <fstream>
-#include <thread>
-#include <tuple>
-
 #include "tests/cli/program.h"
-
-using namespace inkling::testing;
 
 TEST_CASE("bad input: texts that cannot be trained on, and no --out is made", "[cli]") {
     const TrainFolder folder;
     const std::string empty = folder.path("empty folder");
     fs::create_directories(empty);
-    folder.write("no text/.hidden", "text");
-    folder.write("no text/picture.png", std::string("\x89PNG\0\0", 6));
+    folder.write("no text/.hidden", "text"), folder.write("no text/picture.png", std::string("\x89PNG\0\0", 6));
     const std::string latin1 = folder.write("latin1.txt", small_text() + "caf\xe9 au lait");
     for (const auto& [data, message] :
          std::vector<std::pair<std::string, std::string>>{{folder.path("missing.txt"), folder.path("missing.txt")},
@@ -49,8 +40,7 @@ TEST_CASE("bad input: prompts and texts that the model cannot read", "[cli]") {
         check_fails(call("eval --strict-vocabulary --model", small_run(), "--data", path), 3, path + why);
     };
     refused(folder.write("other.txt", "THE FOX"), ": the character 'T' (U+0054) at byte 0");
-    refused(folder.write("one.txt", "t"), ": a text of at least 2 tokens");
-    refused(folder.path("none.txt"), "");
+    refused(folder.write("one.txt", "t"), ": a text of at least 2 tokens"), refused(folder.path("none.txt"), "");
 }
 
 TEST_CASE("bad input: FIFOs, devices, giant files and links in a circle are refused by name", "[cli]") {
@@ -96,19 +86,6 @@ TEST_CASE("bad input: --data may be a FIFO", "[cli]") {
     const Result r = program(eval + fifo);
     writer.join();
     CHECK(succeeded(r).out == program(eval + folder.text).out);
-}
-
-TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
-    const CopiedRun run;
-    const std::string weights = run.out + "/best/model.safetensors";
-    const auto refused = [](const std::string& model, const std::string& message) {
-        for (const char* command : {"generate", "info"})
-            check_fails(call(words(command, "--model", model)), 3, message);
-    };
-    refused(run.path("none"), "none");
-    refused(run.path(), run.path());
-    fs::resize_file(weights, fs::file_size(weights) / 2);
-    refused(run.out, "model.safetensors");
 }
 
 TEST_CASE("failed run: an --out that cannot be, and a stdout that is full", "[cli]") {

@@ -2,8 +2,6 @@
 #include "tests/cli/terminal.h"
 #include "tests/models/chat_folder.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 struct ChatProgram {
@@ -100,9 +98,7 @@ TEST_CASE("chat: /save replaces conversations, and other files only with --overw
         chat.run("One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", "-n 2");
     for (const std::string& file : {notes, many})
         check_has(r.err, "inkling: /save " + file + ": there is a file already that is no conversation");
-    CHECK(read_file(notes) == "mine");
-    CHECK(read_file(many) == two);
-    CHECK(lines_in(one).size() == 1);
+    CHECK_ALL(read_file(notes) == "mine", read_file(many) == two, lines_in(one).size() == 1);
     chat.run("One day\n/save --overwrite " + notes + "\n", "-n 2");
     CHECK(lines_in(notes).size() == 1);
 }
@@ -120,8 +116,7 @@ TEST_CASE("chat: a full context is said", "[cli]") {
 TEST_CASE("chat: what cannot be", "[cli]") {
     const ChatProgram chat;
     check_fails(call("chat --model", small_run()), 3, "the model has no chat template");
-    check_fails(call("chat"), 2, "--model");
-    check_fails(call(chat.flags("--temperature -1")), 2, "temperature");
+    check_fails(call("chat"), 2, "--model"), check_fails(call(chat.flags("--temperature -1")), 2, "temperature");
     check_fails(call(chat.flags("--system a\xFF")), 3, "--system: not UTF-8");
     check_has(chat.run("a\xFF\nOne day\n", "-n 2").err, "inkling: this line is not UTF-8\n");
 }

@@ -1,15 +1,7 @@
 // inkling compare: paired seeds, continuing, errors, and its t-test, whose p holds although it is made after each seed.
-#include <cmath>
-#include <map>
-#include <random>
-#include <regex>
-
 #include "cli/compare/paired_test.h"
 #include "formats/utf8.h"
 #include "tests/cli/program.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -37,8 +29,7 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
     const Result r = succeeded(run.compare("--json"));
     const ordered_json line = ordered_json::parse(r.out);
     check_holds(line, "a", "quick", "b", "slow", "decided", true);
-    CHECK(line["mean_difference"] > 0.05);
-    CHECK(line["p"] < 0.01);
+    CHECK_ALL(line["mean_difference"] > 0.05, line["p"] < 0.01);
     std::map<std::string, std::vector<double>> losses;
     for (const auto& one : lines_in(run.tried)) losses[one["name"]].push_back(one["val_loss"]);
     CHECK(losses["slow"].size() >= 3);
@@ -106,8 +97,7 @@ TEST_CASE("compare: results that cannot be read are named, with their line", "[c
     };
     refused("\"val_loss\":[0-9.]+", "\"val_loss\":null", "val_loss: it is missing: remove this line");
     refused("\"seed\":1", "\"seed\":\"1\"", "seed must be a whole number of at least 1");
-    refused("\"name\":\"quick\",", "", "name: it is missing");
-    refused("^\\{", "[", "not valid JSON");
+    refused("\"name\":\"quick\",", "", "name: it is missing"), refused("^\\{", "[", "not valid JSON");
 }
 
 TEST_CASE("compare: names may be any bytes, and a text may come from standard input", "[cli]") {
@@ -139,11 +129,9 @@ TEST_CASE("compare: files of its folder are not written through links", "[cli]")
     const CompareRun run;
     fs::create_directory(run.out);
     const std::string page = run.write("page", "mine"), results = run.write("results", "");
-    fs::create_symlink(page, run.out + "/report.html");
-    fs::create_symlink(results, run.tried);
+    fs::create_symlink(page, run.out + "/report.html"), fs::create_symlink(results, run.tried);
     succeeded(run.compare("--max-seeds 2"));
-    CHECK(read_file(page) == "mine");
-    CHECK(read_file(results).empty());
+    CHECK_ALL(read_file(page) == "mine", read_file(results).empty());
 }
 
 TEST_CASE("compare: settings that cannot be compared are refused before training", "[cli]") {
@@ -153,8 +141,7 @@ TEST_CASE("compare: settings that cannot be compared are refused before training
         check_has(ended_with(code, call("compare", given)).err, what);
     };
     const Arguments rest = words("--out", run.out, "--max-iters 2");
-    refused(words(run.quick, "--out", run.out), 2, "settings");
-    refused(words(run.quick, bad, rest), 3, "learning_rat");
+    refused(words(run.quick, "--out", run.out), 2, "settings"), refused(words(run.quick, bad, rest), 3, "learning_rat");
     refused(words(run.quick, run.quick, rest), 3, "two files have this name");
     refused({run.quick, run.slow}, 2, "--out is required");
     refused(words(run.quick, run.slow, "--out", run.out), 2, "a budget is required: --max-flops 2e13");
@@ -204,11 +191,8 @@ TEST_CASE("paired test: p and the interval of known differences, by scipy", "[cl
     const auto at = [&](std::size_t max_seeds) { return cli::paired_test(zero, some, max_seeds); };
     CHECK(at(4).mean == Approx(0.0105));
     // ttest_1samp: p = 0.000505485, times 2 (N - 3) at a look before N, times 2 at N
-    CHECK(at(4).p == Approx(2 * 0.000505485).epsilon(1e-5));
-    CHECK(at(10).p == Approx(14 * 0.000505485).epsilon(1e-5));
-    CHECK(at(20).p == Approx(34 * 0.000505485).epsilon(1e-5));
-    CHECK(at(4).decided);
-    CHECK(at(10).decided);
+    CHECK_ALL(at(4).p == Approx(2 * 0.000505485).epsilon(1e-5), at(10).p == Approx(14 * 0.000505485).epsilon(1e-5));
+    CHECK_ALL(at(20).p == Approx(34 * 0.000505485).epsilon(1e-5), at(4).decided, at(10).decided);
     CHECK_FALSE(at(20).decided);
     // t.ppf(1 - 0.025 / 14, 3) = 8.373813
     CHECK(at(10).high - at(10).mean == Approx(8.373813 * 0.0006454972).epsilon(1e-4));
@@ -230,7 +214,5 @@ TEST_CASE("paired test: equal settings are seldom called different, however ofte
     CHECK(decided(kCount, 0, 10, 0.05).part < 0.053);
     CHECK(decided(kCount, 0, 10).part > 0.005);  // and the error allowed is used
     // a difference of 2 deviations is found nearly always, one of 3 early
-    CHECK(decided(1000, 2, 10).part > 0.96);
-    CHECK(decided(1000, 3, 10).part > 0.995);
-    CHECK(decided(1000, 3, 10).seeds < 6.7);
+    CHECK_ALL(decided(1000, 2, 10).part > 0.96, decided(1000, 3, 10).part > 0.995, decided(1000, 3, 10).seeds < 6.7);
 }

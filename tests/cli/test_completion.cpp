@@ -1,11 +1,6 @@
 // Completion for shells: it has every command and flag of --help.
-#include <regex>
-#include <set>
-
 #include "tests/cli/program.h"
 #include "train/recipes/recipes.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -92,8 +87,7 @@ TEST_CASE("completion: each flag of each command is completed, and its texts, un
             }
         }
     }
-    CHECK(flags > 200);
-    CHECK(texts > 20);
+    CHECK_ALL(flags > 200, texts > 20);
 }
 
 TEST_CASE("completion: commands, flags and names are completed", "[cli]") {
@@ -121,10 +115,8 @@ TEST_CASE("completion: commands, flags and names are completed", "[cli]") {
         INFO(typed.back());
         CHECK(completed(typed) == offers);
     }
-    CHECK(has(completed({}), "help"));
-    CHECK(has(completed(words("train --arch ''")), "gpt-neox"));
-    CHECK(has(completed(words("generate --")), "--max-tokens"));
-    CHECK_FALSE(has(completed(words("generate --")), "--recipe"));
+    CHECK_ALL(has(completed({}), "help"), has(completed(words("train --arch ''")), "gpt-neox"));
+    CHECK_ALL(has(completed(words("generate --")), "--max-tokens"), !has(completed(words("generate --")), "--recipe"));
 }
 
 TEST_CASE("completion: shells offer what the program does", "[cli]") {
@@ -133,15 +125,13 @@ TEST_CASE("completion: shells offer what the program does", "[cli]") {
         return access(shell, X_OK) != 0 ||
                Process(words("-n", script), "", "/dev/null", nullptr, shell).wait().code == 0;
     };
-    CHECK(parsed_by("/bin/bash", kForBash));
-    CHECK(parsed_by("/usr/bin/zsh", kScripts + "_inkling"));
+    CHECK_ALL(parsed_by("/bin/bash", kForBash), parsed_by("/usr/bin/zsh", kScripts + "_inkling"));
     CHECK(parsed_by("/usr/bin/fish", kScripts + "inkling.fish"));
     const ScratchFolder folder;
     fs::create_directory(folder.path("fish"));
     const std::string file = folder.write("text", "");
     const auto in_bash = [&](const auto&... typed) { return offered(words(typed...)); };
-    CHECK(in_bash("tr") == Words{"train"});
-    CHECK(in_bash("train --recipe ''") == inkling::train::recipe_names());
+    CHECK_ALL(in_bash("tr") == Words{"train"}, in_bash("train --recipe ''") == inkling::train::recipe_names());
     CHECK(in_bash("train --recipe =") == inkling::train::recipe_names());
     CHECK(in_bash("train --recipe = nanogpt-c") == Words{"nanogpt-cpu"});
     CHECK(in_bash("train --data", folder.path("te")) == Words{file});
@@ -154,7 +144,6 @@ TEST_CASE("completion: shells offer what the program does", "[cli]") {
         return words_in(printed_by("/usr/bin/fish",
                                    words("--no-config -c", complete, kScripts + "inkling.fish", "inkling " + line)));
     };
-    CHECK(in_fish("tr") == Words{"train"});
-    CHECK(in_fish("train --recipe=nanogpt-c") == Words{"--recipe=nanogpt-cpu"});
+    CHECK_ALL(in_fish("tr") == Words{"train"}, in_fish("train --recipe=nanogpt-c") == Words{"--recipe=nanogpt-cpu"});
     CHECK(in_fish("generate --adapter " + folder.path("f")) == Words{folder.path("fish/")});
 }

@@ -1,11 +1,7 @@
 // --data and the flags that say how to read it, the same in train, eval and tokenize.
-#include <set>
-
 #include "data/stories/stories.h"
 #include "tests/cli/program.h"
 #include "tests/formats/compress.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -31,8 +27,7 @@ TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns"
     for (const Arguments& data :
          {words("--data", a, b), words("--data", a, "--data", b), words(a, b), words(a, "--data", b),
           words("--data=" + a, b), words("--data", folder.path("in")), words(all), words("--data", all)}) {
-        CHECK(encoded(data) == ids);
-        CHECK(loss(data) == figures);
+        CHECK_ALL(encoded(data) == ids, loss(data) == figures);
     }
     CHECK(encoded("--data", folder.path("in"), "--exclude b*") !=
           encoded("--data", folder.path("in"), "--exclude c* --exclude *.log"));
@@ -47,8 +42,7 @@ TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "
     const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), ids = encoded("-f", plain),
                       jsonl = folder.write("a.jsonl", "{\"t\": \"the quick fox\"}\n{\"t\": \"the lazy dog\\n\"}\n"),
                       csv = folder.write("a.csv.zst", zstd("id,t\n1,the quick fox\n2,\"the lazy dog\n\"\n"));
-    CHECK(encoded("--data", jsonl, "--text-field t") == ids);
-    CHECK(encoded(csv, "--text-column t") == ids);
+    CHECK_ALL(encoded("--data", jsonl, "--text-field t") == ids, encoded(csv, "--text-column t") == ids);
     CHECK(encoded(folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))) == ids);
     CHECK(program(words("tokenize encode --tokenizer", small_run(), "--data - --text-field t"), "", jsonl).out == ids);
     check_fails(call("eval --model", small_run(), jsonl, "--text-field body"), 3,
@@ -62,8 +56,7 @@ TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "
 
 TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[cli]") {
     const TrainFolder folder;
-    folder.write("in/a.txt", small_text());
-    folder.write("in/b.log", "not this");
+    folder.write("in/a.txt", small_text()), folder.write("in/b.log", "not this");
     folder.write("in/c.jsonl", "{\"t\": \"the caf\xE9 and more\"}\n");
     execute("train", folder.path("in"), "--out", folder.out, "--exclude *.log --text-field t --lossy", kSmall);
     check_has(read_file(folder.out + "/config.toml"), "exclude = [ '*.log' ]", "text_field = 't'", "lossy = true");
@@ -122,11 +115,9 @@ TEST_CASE("data stories: the built-in stories, and conversations about them", "[
             return s.substr(s.find_last_of(' ') + 1, s.size() - s.find_last_of(' ') - 2);
         };
         check_has(story, last_word(answer));
-        CHECK(answer.ends_with('.'));
-        CHECK(question.ends_with('?'));
+        CHECK_ALL(answer.ends_with('.'), question.ends_with('?'));
     }
     CHECK(kinds.size() == 5);
     CHECK(program("data stories --questions 3").out != program("data stories --questions 3 --seed 2").out);
-    check_fails(call("data stories --questions 3 --bytes 4"), 2, "--bytes");
-    check_fails(call("data"), 2, "stories");
+    check_fails(call("data stories --questions 3 --bytes 4"), 2, "--bytes"), check_fails(call("data"), 2, "stories");
 }

@@ -2,8 +2,6 @@
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 std::string chat_lines(std::size_t n) {
@@ -51,8 +49,7 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     const Arguments encode = words("tokenize documents --model", out, "--data", folder.write("pair.jsonl", pair));
     const auto both = json_lines(program(encode))[0], prompt_alone = json_lines(program(encode + "--prompts"))[0];
     const std::size_t begin = prompt_alone["ids"].size();
-    CHECK(both["ids"][begin - 1] == prompt_alone["ids"].back());
-    CHECK(both["learn"][begin - 1] == 0);
+    CHECK_ALL(both["ids"][begin - 1] == prompt_alone["ids"].back(), both["learn"][begin - 1] == 0);
     CHECK(both["learn"][begin] == 1);
     const Arguments text = words("tokenize documents --prompts --model", out, "--data");
     check_fails(program(text + folder.write("text.jsonl", R"({"text": "no"})")), 3, "--prompts is for conversations");

@@ -1,8 +1,6 @@
 // train --dry-run against the memory and the counts of real runs.
 #include "tests/cli/program.h"
 
-using namespace inkling::testing;
-
 TEST_CASE("plan: --dry-run tells the memory that a run takes", "[cli][slow]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", repeated(small_text(), 8'000));
@@ -26,8 +24,7 @@ TEST_CASE("plan: --dry-run tells the memory that a run takes", "[cli][slow]") {
         // Where the system allocates pages of 4 kB on first use, the plan includes spare room in buffers that is never
         // used.
         const double planned = plan["memory_bytes"], taken = static_cast<double>(run.peak_mb) * 1024 * 1024;
-        CHECK(planned > 0.85 * taken);
-        CHECK(planned < 1.3 * taken);
+        CHECK_ALL(planned > 0.85 * taken, planned < 1.3 * taken);
     }
 }
 

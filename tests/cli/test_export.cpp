@@ -1,11 +1,7 @@
 // inkling export: a GGUF file, or a folder with the model alone.
-#include <tuple>
-
 #include "formats/safetensors/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/support/gguf.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -90,12 +86,10 @@ TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     check_fails(call(run + to + "--format hf-qwen3"), 3, "a gpt2 cannot be written as qwen3: nanochat can");
     check_fails(call("export --format hf-qwen3 --type q8_0 --model", kNanoChat, to), 2,
                 "--type for --format hf-qwen3 must be one of f32, f16, bf16, got 'q8_0'");
-    check_fails(call(run + to + "--format onnx"), 2, "onnx");
-    check_fails(call(run + to + "--type q3_0"), 2, "q3_0");
+    check_fails(call(run + to + "--format onnx"), 2, "onnx"), check_fails(call(run + to + "--type q3_0"), 2, "q3_0");
     check_fails(call(run + to + "--format hf --type q8_0"), 2, "q8_0");
     check_fails(call("export --model", folder.path("none"), to), 3, "no such model folder");
-    check_fails(call(run), 2, "--out");
-    check_fails(call(run + "--out ''"), 2, "--out");
+    check_fails(call(run), 2, "--out"), check_fails(call(run + "--out ''"), 2, "--out");
     check_fails(call(run + "--out" + folder.path("no/where/x.gguf")), 1, "x.gguf");
     folder.write("kept/notes.txt", "mine");
     check_fails(call(run + "--format hf --out" + folder.path("kept")), 2, "already exists");
@@ -121,8 +115,7 @@ TEST_CASE("output files: a file of another kind stays, unless --overwrite is giv
         check_fails(call(command + to), 2, "--out " + path + ": there is a file already that is not ");
         CHECK(read_file(path) == "mine");
         execute(command + to + "--overwrite");
-        CHECK(read_file(path) != "mine");
-        CHECK(read_file(path).starts_with(begins));
+        CHECK_ALL(read_file(path) != "mine", read_file(path).starts_with(begins));
         const int again = program(command + to).code;  // what has no mark of its own is nobody's
         CHECK(again == (begins.empty() ? 2 : 0));
         folder.write(file, "");
@@ -137,8 +130,7 @@ TEST_CASE("output files: the files of a checkpoint stay", "[cli]") {
     check_fails(call("export --model", small_run(), "--out", weights), 2, "is not a GGUF file");
     check_fails(call("tokenize train --data", run.text, "--vocab-size 260 --out", tokenizer), 2,
                 "it belongs to the model in its folder");
-    CHECK(read_file(weights) == before);
-    CHECK(read_file(tokenizer) == own);
+    CHECK_ALL(read_file(weights) == before, read_file(tokenizer) == own);
 }
 
 TEST_CASE("output files: what a command reads is not replaced, through links either", "[cli]") {
@@ -165,6 +157,5 @@ TEST_CASE("output files: what a command reads is not replaced, through links eit
             check_has(ended_with(2, call(words(command) + Arguments(*overwrite ? 1 : 0, overwrite))).err, "--out ");
         check_has(call(command + Arguments{"--overwrite"}).err, "the command reads this file: choose another name");
     }
-    CHECK(read_file(model) == bytes);
-    CHECK(read_file(text).ends_with(small_text()));
+    CHECK_ALL(read_file(model) == bytes, read_file(text).ends_with(small_text()));
 }

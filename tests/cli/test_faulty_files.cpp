@@ -1,9 +1,6 @@
 // Faulty reads and writes: each read fails in turn; calls transfer one byte at a time; signals interrupt every other
 // call.
 #include "tests/cli/faults.h"
-#include "tests/skip.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -41,8 +38,7 @@ TEST_CASE("faulty files: any read may fail while a model is loaded and writes", 
               generate, [] {}, [&](const Result& r) { CHECK(r.out == text); }) > 20);
 }
 
-TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if none had, or stays whole",
-          "[cli][slow]") {
+TEST_CASE("faulty files: any read may fail while a run goes on, which ends the same or stays whole", "[cli][slow]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");
     const TrainFolder folder;
     const std::string begun = folder.path("begun");
@@ -63,8 +59,7 @@ TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if
         CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
 }
 
-TEST_CASE("faulty files: what is read and written a byte at a time, or interrupted all the time, is the same",
-          "[cli]") {
+TEST_CASE("faulty files: files read and written a byte at a time, or always interrupted, are the same", "[cli]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");
     const TrainFolder folder;
     const auto run = [&](const std::string& name, const Variables& variables) {

@@ -1,21 +1,16 @@
 // inkling generate: everything beside the text itself.
-#include <atomic>
-#include <cstdlib>
-
 #include "tests/cli/program.h"
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 template <class... Pieces>
-Arguments generate(const Pieces&... more) {
+Arguments generating(const Pieces&... more) {
     return words("generate --model", small_run(), "--seed 1337", more...);
 }
 
-std::string text_of(const Arguments& more) { return json_of(generate(more))["text"]; }
+std::string text_of(const Arguments& more) { return json_of(generating(more))["text"]; }
 
 }  // namespace
 
@@ -23,49 +18,48 @@ TEST_CASE("generate: ends before the first of several stop texts", "[cli]") {
     const Arguments flags = words("-p 'the quick' -n 60 --temperature 0.5");
     const std::string whole = text_of(flags), stop = whole.substr(20, 3), other = whole.substr(40, 2);
     const std::string text = whole.substr(0, std::min(whole.find(stop), whole.find(other)));
-    const Arguments stopped = generate(flags, "--stop", stop, "--stop", other);
+    const Arguments stopped = generating(flags, "--stop", stop, "--stop", other);
     check_holds(json_of(stopped), "text", text, "stop_reason", "stop");
     CHECK(program(stopped + "--no-prompt").out == text + "\n");
-    check_fails(call(generate("--stop ''")), 2, "stop text");
+    check_fails(call(generating("--stop ''")), 2, "stop text");
 }
 
 TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
-    const auto j = json_of(generate("-p the -n 5 --logprobs 3"));
+    const auto j = json_of(generating("-p the -n 5 --logprobs 3"));
     REQUIRE(j["logprobs"].size() == 5);
     std::string text;
     for (const auto& token : j["logprobs"]) {
         text += token["text"].get<std::string>();
         REQUIRE(token["top"].size() == 3);
-        CHECK(token["logprob"] <= token["top"][0]["logprob"]);
-        CHECK(token["id"].is_number());
+        CHECK_ALL(token["logprob"] <= token["top"][0]["logprob"], token["id"].is_number());
     }
     CHECK(text == j["text"].get<std::string>());
-    check_fails(call(generate("-p the --logprobs 3")), 2, "--json");
+    check_fails(call(generating("-p the --logprobs 3")), 2, "--json");
 }
 
 TEST_CASE("generate: weights in bfloat16 and in 8 bits", "[cli]") {
     const Arguments flags = words("-p 'the quick brown' -n 20");
     for (const Arguments& type : {words("--precision bf16"), words("--quantize q8_0")})
         CHECK(text_of(flags + type).size() == 20);
-    check_fails(call(generate("--quantize q4")), 2, "q4");
-    check_fails(call(generate("--quantize q8_0 --precision bf16")), 2, "--precision");
+    check_fails(call(generating("--quantize q4")), 2, "q4");
+    check_fails(call(generating("--quantize q8_0 --precision bf16")), 2, "--precision");
 }
 
 TEST_CASE("generate: prompts that are empty or too long", "[cli]") {
     const ScratchFolder folder;
-    CHECK(program(generate("-n 7")).out.size() == 8);
-    check_holds(json_of(generate("-n 7 -f", folder.write("empty", ""))), "prompt_tokens", 0, "tokens", 7);
-    const Result longer = execute(generate("-f", folder.write("text", small_text()), "-n 9"));
+    CHECK(program(generating("-n 7")).out.size() == 8);
+    check_holds(json_of(generating("-n 7 -f", folder.write("empty", ""))), "prompt_tokens", 0, "tokens", 7);
+    const Result longer = execute(generating("-f", folder.write("text", small_text()), "-n 9"));
     CHECK(longer.out.size() == small_text().size() + 9 + 1);
     check_has(longer.err, "the model sees the last 8");
-    CHECK(json_of(generate("-p fox -n 0"))["stop_reason"] == "length");
+    CHECK(json_of(generating("-p fox -n 0"))["stop_reason"] == "length");
 }
 
 TEST_CASE("generate: senseless choices are usage errors", "[cli]") {
     for (const Arguments& flag :
          {words("--top-p 0"), words("--top-p 1.1"), words("--min-p -1"), words("--repeat-penalty 0"),
           words("--top-k -1"), words("--temperature -1"), words("--temperature nan"), words("--context-shift 9")})
-        check_fails(call(generate(flag)), 2, flag[0]);
+        check_fails(call(generating(flag)), 2, flag[0]);
 }
 
 TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
@@ -74,9 +68,7 @@ TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
     FILE* const pipe = popen(("timeout 20 sh -c \"" + command + "\"").c_str(), "r");
     REQUIRE(pipe != nullptr);
     char line[64] = {};
-    CHECK(std::fgets(line, sizeof line, pipe) != nullptr);
-    CHECK(pclose(pipe) == 0);
-    CHECK(std::string(line) == "1\n");
+    CHECK_ALL(std::fgets(line, sizeof line, pipe) != nullptr, pclose(pipe) == 0, std::string(line) == "1\n");
 }
 
 TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
@@ -87,8 +79,7 @@ TEST_CASE("generate: without --seed another text each time, which the seed that 
     const std::string seed = one.err.substr(5, one.err.find('\n') - 5);
     CHECK(program(command + words("--seed", seed)).out == one.out);
     const auto a = json_of(command), b = json_of(command);
-    CHECK(a["seed"] != b["seed"]);
-    CHECK(a["text"] != b["text"]);
+    CHECK_ALL(a["seed"] != b["seed"], a["text"] != b["text"]);
     CHECK(json_of(command, "--seed", a["seed"].dump())["text"] == a["text"]);
 }
 
@@ -104,8 +95,7 @@ Result shell(const std::string& line) {
     REQUIRE(pipe != nullptr);
     for (char c = 0; std::fread(&c, 1, 1, pipe) == 1;) r.out += c;
     const int status = pclose(pipe);
-    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    r.err = read_file(folder.path("err"));
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), r.err = read_file(folder.path("err"));
     return r;
 }
 
@@ -132,8 +122,7 @@ TEST_CASE("generate: what a terminal would obey is shown there, and exact in a f
     const auto harmless = [&](const Arguments& arguments, int code) {
         Terminal t(arguments);
         const std::string before = t.expect(shown);
-        CHECK(t.wait() == code);
-        CHECK((before + t.rest()).find("\x1b]") == std::string::npos);
+        CHECK_ALL(t.wait() == code, (before + t.rest()).find("\x1b]") == std::string::npos);
     };
     harmless(command, 0);
     harmless(folder.resume("--max-iters 21"), 0);                                 // its sample
@@ -157,8 +146,7 @@ TEST_CASE("generate: text on stdin that nobody named is told, and not waited for
     }
 }
 
-TEST_CASE("generate: a model that is replaced all the time is read whole, or its files one by one, or refused",
-          "[cli]") {
+TEST_CASE("generate: a model that is replaced all the time is read whole, file by file, or refused", "[cli]") {
     const ModelFolder a, b(false);
     const auto with = [](const fs::path& model) {
         return program("generate --model", model, "-p abc -n 8 --temperature 0");
@@ -197,8 +185,7 @@ TEST_CASE("generate: a model that is replaced all the time is read whole, or its
                 check_fails(r, 3);
                 continue;
             }
-            CHECK(r.code == 0);
-            CHECK((r.out == of_a || r.out == of_b));
+            CHECK_ALL(r.code == 0, (r.out == of_a || r.out == of_b));
         }
     }
 }

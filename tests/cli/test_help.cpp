@@ -2,8 +2,6 @@
 #include "tests/cli/terminal.h"
 #include "train/settings/settings.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 std::size_t longest_line(const std::string& text) {
@@ -26,8 +24,7 @@ void check_overview(const std::string& text) {
 
 TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli]") {
     const Result alone = call({}), help = call("help");
-    CHECK(alone.code == 2);
-    CHECK(alone.out.empty());
+    CHECK_ALL(alone.code == 2, alone.out.empty());
     check_overview(alone.err);
     CHECK(succeeded(help).err.empty());
     check_overview(help.out);
@@ -35,8 +32,7 @@ TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli
     for (const Arguments& command :
          {words("train"), words("generate"), words("tokenize"), words("tokenize train"), words("bench")}) {
         const Result r = succeeded(call("help", command));
-        CHECK(r.err.empty());
-        CHECK(r.out == call(command + "--help").out);
+        CHECK_ALL(r.err.empty(), r.out == call(command + "--help").out);
         check_has(r.out, "Usage: inkling " + command[0]);
     }
 }

@@ -5,15 +5,9 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <cerrno>
-#include <cstddef>
 
 #include "tests/cli/program.h"
-#include "tests/skip.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -61,8 +55,7 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
         succeeded(program_with({}, command, no_threads));
 }
 
-TEST_CASE("limits: a small stack is made larger where that is allowed, and told where it is not",
-          "[cli][unsanitized]") {
+TEST_CASE("limits: a small stack is made larger where that is allowed, and reported elsewhere", "[cli][unsanitized]") {
     if (kEmulated) SKIP_TEST("an emulator has a stack of its own");
     const TrainFolder folder;
     const Arguments train =
@@ -123,8 +116,7 @@ TEST_CASE("memory: a long prompt takes twice its text at most, and counts whole"
         words("generate --model", small_run(), "-n 20 --temperature 0 --repeat-penalty 1.5 --json");
     const Result r = program(generate + words("-f", folder.write("text.txt", text)));
     const auto line = json_lines(r).at(0);
-    CHECK(line["prompt_tokens"] == text.size());
-    CHECK(r.peak_mb < 2 * kMegabytes + kProgram_mb);
+    CHECK_ALL(line["prompt_tokens"] == text.size(), r.peak_mb < 2 * kMegabytes + kProgram_mb);
     // the model sees only the end, but the penalty counts all tokens
     text = text.substr(text.size() - 5000);
     CHECK(json_lines(program(generate + words("-f", folder.write("end.txt", text)))).at(0)["text"] == line["text"]);
@@ -134,6 +126,5 @@ TEST_CASE("memory: learning byte pairs from one letter makes no token of the who
     const ScratchFolder folder;
     const Result r = execute("tokenize train --data", folder.write("text.txt", one_letter()), "--vocab-size 1000 --out",
                              folder.path("tokenizer.json"));
-    CHECK(r.peak_mb < 8 * kMegabytes);
-    CHECK(fs::file_size(folder.path("tokenizer.json")) < 1'000'000);
+    CHECK_ALL(r.peak_mb < 8 * kMegabytes, fs::file_size(folder.path("tokenizer.json")) < 1'000'000);
 }

@@ -5,16 +5,12 @@
 #include "tests/cli/terminal.h"
 #include "train/evaluate.h"
 
-using namespace inkling::testing;
-
 TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr", "[cli]") {
     const Arguments command = words("generate --model", small_run(), "-p 'the quick' -n 30 --seed 5");
     const Result r = execute(command);
-    CHECK(r.out.starts_with("the quick"));
-    CHECK(r.out.size() == 9 + 30 + 1);
+    CHECK_ALL(r.out.starts_with("the quick"), r.out.size() == 9 + 30 + 1);
     check_has(r.err, "seed 5");
-    CHECK("the quick" + program(command + "--no-prompt").out == r.out);
-    CHECK(program(command + "--seed 6").out != r.out);
+    CHECK_ALL("the quick" + program(command + "--no-prompt").out == r.out, program(command + "--seed 6").out != r.out);
     CHECK(program(command + "-n 0").out == "the quick\n");
     CHECK(program("generate --model", small_run() + "/latest", "-n 4 --top-k 3 --threads 2").out.size() == 5);
 }
@@ -24,8 +20,7 @@ TEST_CASE("generate: the prompt may come from a file or from stdin", "[cli]") {
     const std::string file = folder.write("prompt.txt", "the lazy");
     const Arguments command = words("generate -n 10 --temp 0 --model", small_run());
     const std::string expected = program(command + "-p 'the lazy'").out;
-    CHECK(expected.size() == 19);
-    CHECK(program(command + "-f" + file).out == expected);
+    CHECK_ALL(expected.size() == 19, program(command + "-f" + file).out == expected);
     CHECK(program(command + "-f -", "", file).out == expected);
 }
 
@@ -54,8 +49,7 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK(keys_of(j) == std::vector<std::string>{"loss", "perplexity", "bits_per_byte", "tokens", "replaced"});
     const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/best");
     const double loss = inkling::train::evaluate(*model, tokenizer->encode(text));
-    CHECK(j["tokens"] == 19);
-    CHECK(j["loss"].get<double>() == Approx(loss).epsilon(1e-6));
+    CHECK_ALL(j["tokens"] == 19, j["loss"].get<double>() == Approx(loss).epsilon(1e-6));
     CHECK(j["perplexity"].get<double>() == Approx(std::exp(loss)).epsilon(1e-6));
     CHECK(j["bits_per_byte"].get<double>() == Approx(loss / std::log(2.0)).epsilon(1e-6));  // a byte a token here
     check_has(execute("eval --model", small_run(), "--data", file).out, "perplexity", "19");
@@ -82,9 +76,7 @@ TEST_CASE("eval: shorter windows, a stride, other precisions, and how far it is"
         return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), options)).epsilon(1e-9);
     };
     const double plain = loss(), rounded = loss("--precision bf16");
-    CHECK(plain == expected(WeightType::fp32, {}));
-    CHECK(rounded != plain);
-    CHECK(rounded == Approx(plain).epsilon(0.01));
+    CHECK_ALL(plain == expected(WeightType::fp32, {}), rounded != plain, rounded == Approx(plain).epsilon(0.01));
     CHECK(loss("--block-size 5") == expected(WeightType::fp32, {.length = 5}));
     CHECK(loss("--stride 2") == expected(WeightType::fp32, {.stride = 2}));
     CHECK(loss("--quantize q8_0") == expected(WeightType::q8_0, {}));
@@ -95,8 +87,7 @@ TEST_CASE("eval: shorter windows, a stride, other precisions, and how far it is"
     check_fails(call(command + "--quantize q8_0 --precision bf16"), 2, "--precision");
     CHECK(program(command).err.empty());  // soon over
     Terminal t(command + "--json");
-    t.expect("evaluating 1214 tokens: 0%");
-    t.expect("{\"loss\":");
+    t.expect("evaluating 1214 tokens: 0%"), t.expect("{\"loss\":");
     CHECK(t.wait() == 0);
 }
 
@@ -104,8 +95,7 @@ TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
     const auto j = json_of("info --model", small_run() + "/latest");
     check_holds(j, "arch", "gpt2", "n_layer", 1, "n_head", 2, "n_embd", 16, "block_size", 8, "vocab_size", 29,
                 "tokenizer", "char", "bias", false, "step", 20, "parameters", (29 + 8) * 16 + 12 * 256 + 3 * 16);
-    CHECK(j["best_val_loss"].is_number());
-    CHECK(j["bytes"] > 4 * j["parameters"].get<int>());
+    CHECK_ALL(j["best_val_loss"].is_number(), j["bytes"] > 4 * j["parameters"].get<int>());
     check_has(program("info --model", small_run()).out, "parameters");
     const TrainFolder folder;
     execute(folder.train("--val-fraction 0", kSmall));
@@ -140,8 +130,7 @@ TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
     for (const auto& j : rows) {
         CHECK(keys_of(j) == std::vector<std::string>{"name", "max_rel_error", "bound", "passed"});
         check_has(j["name"].get<std::string>(), "Norm");
-        CHECK(j["passed"] == true);
-        CHECK(j["max_rel_error"] <= j["bound"]);
+        CHECK_ALL(j["passed"] == true, j["max_rel_error"] <= j["bound"]);
     }
     check_has(execute("gradcheck --filter softmax").out, "softmax", " 0 failed");
 }

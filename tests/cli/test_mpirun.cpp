@@ -1,13 +1,5 @@
 // inkling train under mpirun: the same bytes as in a single process, and failures.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "engine/base/precision.h"
 #include "tests/cli/program.h"
-#include "tests/skip.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -100,8 +92,7 @@ TEST_CASE("mpirun: 2 and 4 processes write the model or the adapter that one wri
         for (const std::size_t n : {2u, 4u}) {
             const Result r = succeeded(mpirun(n, run));
             check_has(r.err, std::to_string(n) + " processes on 1 computer");
-            CHECK(read_file(folder.out + weights) == read_file(folder.alone + weights));
-            CHECK(r.out.empty());
+            CHECK_ALL(read_file(folder.out + weights) == read_file(folder.alone + weights), r.out.empty());
         }
         CHECK(read_file(folder.out + "/chain.jsonl") == read_file(folder.alone + "/chain.jsonl"));
         check_has(execute("verify --replay all", folder.out).out, " replayed stretches hold");
@@ -134,8 +125,7 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
         const std::vector<pid_t> all = processes_of(folder.out);
         REQUIRE(all.size() == 2);
         kill(all.back(), SIGKILL);
-        CHECK(run.wait(10).code != 0);
-        CHECK(within(10, [&] { return processes_of(folder.out).empty(); }));
+        CHECK_ALL(run.wait(10).code != 0, within(10, [&] { return processes_of(folder.out).empty(); }));
     }
     check_has(succeeded(mpirun(4, folder.flags(more, "--resume auto"))).err, "going on from");
     CHECK(weights_in(folder.out) == weights_in(folder.alone));
@@ -153,8 +143,7 @@ TEST_CASE("mpirun: a recipe's run of 4 goes on with 2, and with 1", "[cli][mpiru
     }
 }
 
-TEST_CASE("mpirun: of processes that were stopped, the one that is silent is named",
-          "[cli][mpirun][slow][unsanitized]") {
+TEST_CASE("mpirun: the silent one of the stopped processes is named", "[cli][mpirun][slow][unsanitized]") {
     const MpiFolder folder;
     Process run = start(2, words(kProgram, folder.flags(kEndless)));
     wait_for_file(folder.out + "/metrics.jsonl");
@@ -183,8 +172,7 @@ TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved",
         break;
     }
     check_has(ended_with(143, run.wait(20)).err, "stopped at step");
-    CHECK(fs::exists(folder.out + "/latest"));
-    CHECK(processes_of(folder.out).empty());
+    CHECK_ALL(fs::exists(folder.out + "/latest"), processes_of(folder.out).empty());
 }
 
 TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli][mpirun][unsanitized]") {
@@ -196,8 +184,7 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     const Arguments run = words(kProgram, folder.flags()), missing = reading(folder.path("missing"));
     check_one_line(two(run, run + "--learning-rate 0.5"), 2,
                    "was started with --learning-rate 0.5, and process 0 with 0.001: start all with the same flags");
-    check_one_line(two(run, reading(other)), 3, "read another text");
-    check_one_line(two(run, missing), 3, "missing");
+    check_one_line(two(run, reading(other)), 3, "read another text"), check_one_line(two(run, missing), 3, "missing");
     CHECK_FALSE(fs::exists(folder.out));
     std::string lines;
     for (int i = 0; i < 60; ++i) lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
@@ -223,8 +210,7 @@ TEST_CASE("mpirun: an error is printed once", "[cli][mpirun][unsanitized]") {
     check_fails(program("bench --batch 3 --shards 2"), 2, "--batch must be a multiple of --shards");
     const auto timed = json_lines(mpirun(2, words("bench --batch 2 --seconds 0.1 --threads 1 --json")));
     REQUIRE(timed.size() == 1);
-    CHECK(timed[0]["processes"] == 2);
-    CHECK(timed[0]["ms_step"] > 0);
+    CHECK_ALL(timed[0]["processes"] == 2, timed[0]["ms_step"] > 0);
 }
 
 TEST_CASE("mpirun: documents in lines go round, and a recipe plans for all processes", "[cli][mpirun][unsanitized]") {

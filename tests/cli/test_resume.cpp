@@ -1,11 +1,5 @@
 // Resuming a run: changes are reported, and refused without --force; what a run or its user has written stays.
-#include <fstream>
-#include <map>
-#include <regex>
-
 #include "tests/cli/program.h"
-
-using namespace inkling::testing;
 
 TEST_CASE("resume: other settings are refused in one line that names them, and taken with --force", "[cli]") {
     const CopiedRun run;
@@ -48,15 +42,13 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
     fs::rename(run.out, moved);
     const Arguments resume = words("train --data", run.text, "--resume");
     execute(resume, moved, "--max-iters 21");
-    CHECK(fs::exists(moved + "/step-000021"));
-    CHECK_FALSE(fs::exists(run.out));
+    CHECK_ALL(fs::exists(moved + "/step-000021"), !fs::exists(run.out));
     // going back removes later checkpoints, which belong to another history
     check_has(execute(resume, moved + "/step-000020", "--max-iters 21").err, "going on from", "step 20");
     // into another folder
     const std::string other = run.path("other");
     execute(resume, moved, "--max-iters 22 --out", other);
-    CHECK(fs::exists(other + "/step-000022"));
-    CHECK_FALSE(fs::exists(moved + "/step-000022"));
+    CHECK_ALL(fs::exists(other + "/step-000022"), !fs::exists(moved + "/step-000022"));
     check_fails(call(resume + moved + "--max-iters 23 --out" + other), 2, "already holds a run");
     check_fails(call(resume + run.path("none")), 3, "none: there is no such run or checkpoint");
 }
@@ -80,8 +72,7 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
     CHECK(WEXITSTATUS(status) == 1);
     check_has(said, "inkling: cannot write ", "File too large",
               "step-000020 is intact: continue from it with --resume auto");
-    CHECK(run.latest() == "step-000020");
-    CHECK(weights_in(run.out) == weights);
+    CHECK_ALL(run.latest() == "step-000020", weights_in(run.out) == weights);
     for (const std::string& name : names_in(run.out)) CHECK_FALSE(name.starts_with("."));
     execute(run.resume("--max-iters 30"));
     CHECK(run.latest() == "step-000030");
@@ -89,8 +80,7 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
 
 TEST_CASE("resume: a run that was killed before its first checkpoint begins anew", "[cli]") {
     const TrainFolder folder;
-    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
-    folder.write("out/config.toml", "n_layer = 7\n");
+    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n"), folder.write("out/config.toml", "n_layer = 7\n");
     folder.write("out/notes.txt", "mine");
     const Arguments train = folder.train(kSmall);
     check_fails(call(train), 2, "already holds a run");
@@ -128,14 +118,12 @@ TEST_CASE("resume: more steps stretch the plan, in one line, and the learning ra
         return rate;
     };
     const auto first = rates();
-    CHECK(first.at(30) > 2 * first.at(20));
-    CHECK(first.at(60) < first.at(30));
+    CHECK_ALL(first.at(30) > 2 * first.at(20), first.at(60) < first.at(30));
     // killed after that, it resumes with the same plan: the rate does not rise again
     const std::string weights = weights_in(run.out);
     fs::remove_all(run.out + "/step-000060");
     execute(run.resume("--max-iters 60"));
-    CHECK(rates() == first);
-    CHECK(weights_in(run.out) == weights);
+    CHECK_ALL(rates() == first, weights_in(run.out) == weights);
 }
 
 TEST_CASE("train: an input that the new run would replace is refused, and stays", "[cli]") {
@@ -156,8 +144,7 @@ TEST_CASE("train: an input that the new run would replace is refused, and stays"
         run.write("run/config.toml", edited);
         for (const std::string& to : {run.out, link})
             check_fails(call(start + "--out" + to + input), 2, "the new run in " + to + " would replace it");
-        CHECK(weights_in(run.out) == weights);
-        CHECK(read_file(run.out + "/config.toml") == edited);
+        CHECK_ALL(weights_in(run.out) == weights, read_file(run.out + "/config.toml") == edited);
         CHECK(fs::exists(run.out + "/metrics.jsonl"));
     }
     // from standard input

@@ -6,9 +6,6 @@
 #include "tests/support/page_data.h"
 #include "web/http/http.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 // A run with samples, "mine".
@@ -58,8 +55,7 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     CHECK(twice[0]["name"] != twice[1]["name"]);
 }
 
-TEST_CASE("report: a run without a checkpoint, of an older version or half written is shown as far as it goes",
-          "[cli]") {
+TEST_CASE("report: a run without a checkpoint, of an older version or half written is shown", "[cli]") {
     const ReportedRun run;
     for (const char* name : {"run.json", "samples.jsonl", "latest", "best", "step-000010", "step-000020"})
         fs::remove_all(run.out + "/" + name);
@@ -79,15 +75,12 @@ TEST_CASE("report: what cannot be shown is refused in one line, and nothing is w
         CHECK_FALSE(fs::exists(out));
     };
     const Arguments page = words("--out", out), shown = words(run.out, page);
-    fails(3, "none: there is no such folder", run.path("none"), page);
-    fails(3, "holds no run", run.path(), page);
-    fails(3, "this is a file: the folder of a run is required", run.text, page);
-    fails(2, "--out", run.out);
+    fails(3, "none: there is no such folder", run.path("none"), page), fails(3, "holds no run", run.path(), page);
+    fails(3, "this is a file: the folder of a run is required", run.text, page), fails(2, "--out", run.out);
     fails(2, "", page);
     for (const char* name : {"x.pdf", "x.svg", "x.png", "x"})
         fails(2, "FILE.html is required", run.out, "--out", run.path(name));
-    fails(3, "99 tokens", shown, "--prompt", std::string(99, 'x'));
-    fails(3, "UTF-8", shown, "--prompt \xff");
+    fails(3, "99 tokens", shown, "--prompt", std::string(99, 'x')), fails(3, "UTF-8", shown, "--prompt \xff");
     fails(1, "none/x.html", run.out, "--out", run.path("none/x.html"));
     run.write("mine/metrics.jsonl", "");
     fails(3, "holds no step yet", shown);
@@ -126,8 +119,7 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
     CHECK_FALSE(fs::exists(folder.out));
 }
 
-TEST_CASE("train --serve: away from loopback it wants a key or --insecure, as serve, and a run can only be watched",
-          "[cli]") {
+TEST_CASE("train --serve: away from loopback it wants a key or --insecure, and a run can only be watched", "[cli]") {
     const TrainFolder folder;
     const int port = free_port();
     const std::string everywhere = "0.0.0.0:" + std::to_string(port), keys = folder.write("keys", "secret\n");

@@ -1,13 +1,7 @@
 // inkling serve, as a user starts and stops it.
-#include <fstream>
-#include <set>
-#include <tuple>
-
 #include "tests/cli/program.h"
 #include "tests/support/http_client.h"
 #include "web/http/http.h"
-
-using namespace inkling::testing;
 
 namespace {
 

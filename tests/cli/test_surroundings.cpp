@@ -1,16 +1,10 @@
 // The program's surroundings: OpenMP's variables, limits of memory and files, and a text that another
 // program truncates while it is mapped.
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <cmath>
 
 #include "engine/base/cpu.h"
-#include "engine/base/precision.h"
 #include "tests/cli/program.h"
-#include "tests/skip.h"
 
-using namespace inkling::testing;
 using inkling::CpuKind;
 
 namespace {
@@ -84,8 +78,7 @@ TEST_CASE("surroundings: OpenMP's variables bound the default number of threads,
     const auto threads = [&](const Variables& variables, const char* flag = "0") {
         return json_lines(program_with(variables, plan + flag)).at(0)["threads"].get<int>();
     };
-    CHECK(threads({{"OMP_NUM_THREADS", "1"}}) == 1);
-    CHECK(threads({{"OMP_NUM_THREADS", "1,2"}}) == 1);
+    CHECK_ALL(threads({{"OMP_NUM_THREADS", "1"}}) == 1, threads({{"OMP_NUM_THREADS", "1,2"}}) == 1);
     CHECK(threads({{"OMP_NUM_THREADS", "1000"}}) == threads({}));
     CHECK(threads({{"OMP_NUM_THREADS", "1"}}, "2") == 2);  // the flag goes before
     CHECK(threads({{"OMP_THREAD_LIMIT", "1"}}) == 1);
@@ -137,8 +130,7 @@ TEST_CASE("surroundings: any limit of open files ends with one line, and what wa
         }
         execute("verify", folder.out);
     }
-    CHECK(ended >= 2);
-    CHECK(done >= 2);
+    CHECK_ALL(ended >= 2, done >= 2);
 }
 
 TEST_CASE("surroundings: a mapped text that another program cuts short ends with one line", "[cli]") {
@@ -170,8 +162,7 @@ TEST_CASE("info --cpu: what is used is what the CPU and the library both have", 
     const auto kind = [&](const char* key) { return inkling::named<CpuKind>(key, info[key].get<std::string>()); };
     CHECK(kind("cpu_has") == inkling::cpu_kind());
     CHECK(kind("instructions") == std::min(kind("cpu_has"), kind("library_has")));
-    CHECK(info["fast_bf16"] == inkling::has_fast_bf16());
-    CHECK(fs::exists(info["library"].get<std::string>()));
+    CHECK_ALL(info["fast_bf16"] == inkling::has_fast_bf16(), fs::exists(info["library"].get<std::string>()));
     check_has(program("info --cpu").out, "instructions   " + info["instructions"].get<std::string>() + "\n");
     CHECK(program("info").code == 2);  // --model is required without
     CHECK(program("info --cpu --model x").code == 2);
@@ -202,6 +193,5 @@ TEST_CASE("INKLING_CPU: a CPU without products of bfloat16 trains to the same lo
         succeeded(program_with(i ? Variables{{"INKLING_CPU", "avx512"}} : Variables{}, train));
         loss[i] = lines_in(out + "/metrics.jsonl").back().at("val_loss");
     }
-    CHECK(loss[0] == Approx(loss[1]).epsilon(0.002));
-    CHECK(loss[0] < 6.7);
+    CHECK_ALL(loss[0] == Approx(loss[1]).epsilon(0.002), loss[0] < 6.7);
 }

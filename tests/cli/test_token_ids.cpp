@@ -1,13 +1,8 @@
 // Models whose alphabet is not text: trained on token ids, evaluated, continued, resumed and exported without a
 // tokenizer.
-#include <cmath>
-
 #include "data/dataset.h"
 #include "data/tokenizers/id_tokenizer.h"
 #include "tests/cli/program.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -43,8 +38,7 @@ TEST_CASE("token ids: .npy of any integers and .bin hold the same", "[data]") {
         {"<i8", counting_ids<std::int64_t>(25)},  {"|u1", counting_ids<std::uint8_t>(25)},
         {"<u4", counting_ids<std::uint32_t>(25)}, {"<u8", counting_ids<std::uint64_t>(25)}};
     const std::vector<std::int32_t> ids = read_ids(folder.write("a.bin", counting_ids<std::uint16_t>(25)), 10);
-    CHECK(ids.size() == 25);
-    CHECK(ids[13] == 3);
+    CHECK_ALL(ids.size() == 25, ids[13] == 3);
     CHECK(read_ids(folder.write("b.bin", counting_ids<std::uint32_t>(25)), 100'000) == ids);
     for (const auto& [type, bytes] : files) {
         INFO(type);
@@ -54,8 +48,7 @@ TEST_CASE("token ids: .npy of any integers and .bin hold the same", "[data]") {
         INFO(name << ": " << why);
         CHECK_THROWS_WITH(read_ids(folder.write(name, content), 10), contains(name, why));
     };
-    refused("a.bin", "", "0 bytes");
-    refused("a.bin", "abc", "3 bytes");
+    refused("a.bin", "", "0 bytes"), refused("a.bin", "abc", "3 bytes");
     refused("a.bin", counting_ids<std::uint32_t>(25), "look like uint32");
     refused("a.bin", std::string("\x03\0\x0a\0", 4), "id 10 at position 1 is outside the vocabulary of 10");
     refused("a.npy", npy("<i4", 1, "\xff\xff\xff\xff"), "id -1 at position 0");
@@ -72,9 +65,7 @@ TEST_CASE("token ids: a text is their numbers", "[data]") {
     const data::IdTokenizer tokenizer(300);
     CHECK(tokenizer.encode(" 12 7\n299 ") == std::vector<std::int32_t>{12, 7, 299});
     const std::vector<std::int32_t> ids = {12, 7};
-    CHECK(tokenizer.decode(ids) == "12 7");
-    CHECK(tokenizer.decode_more(ids) == " 12 7");
-    CHECK_FALSE(tokenizer.knows("\n"));
+    CHECK_ALL(tokenizer.decode(ids) == "12 7", tokenizer.decode_more(ids) == " 12 7", !tokenizer.knows("\n"));
     for (const char* const text : {"300", "-1", "a", "1.5"})
         CHECK_THROWS_WITH(tokenizer.encode(text), contains("'" + std::string(text) + "'", "ids from 0 to 299"));
     CHECK_THROWS_AS(tokenizer.decode(std::vector<std::int32_t>{300}), BadInput);
@@ -89,12 +80,9 @@ TEST_CASE("train: token ids, without a tokenizer, from the first step to llama.c
     };
     check_has(train("run").err, "vocabulary 12");
     const std::string run = folder.path("run");
-    CHECK_FALSE(fs::exists(run + "/best/tokenizer.json"));
-    CHECK(json_in(run + "/best/config.json")["vocab_size"] == 12);
+    CHECK_ALL(!fs::exists(run + "/best/tokenizer.json"), json_in(run + "/best/config.json")["vocab_size"] == 12);
     const ordered_json told = json_of("eval --data", ids, "--model", run);
-    CHECK(told["tokens"] == 1999);
-    CHECK(told["loss"].get<double>() < std::log(10));
-    CHECK(told["bits_per_byte"].is_null());
+    CHECK_ALL(told["tokens"] == 1999, told["loss"].get<double>() < std::log(10), told["bits_per_byte"].is_null());
 
     const std::string npy_file = folder.write("ids.npy", npy("<i8", 2000, counting_ids<std::int64_t>(2000)));
     CHECK(json_of("eval --data", npy_file, "--model", run)["loss"] == told["loss"]);

@@ -1,9 +1,5 @@
 // inkling tokenize, and training with --tokenizer bpe.
-#include <cmath>
-
 #include "tests/cli/program.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -29,12 +25,10 @@ struct TokenizerFolder : TrainFolder {
 
 TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
     const TokenizerFolder folder;
-    CHECK(execute(folder.learn()).out.empty());
-    CHECK(json_in(folder.tokenizer)["model"]["type"] == "BPE");
+    CHECK_ALL(execute(folder.learn()).out.empty(), json_in(folder.tokenizer)["model"]["type"] == "BPE");
     const std::string text = folder.write("in.txt", kText);
     const Result ids = execute("tokenize encode --tokenizer", folder.tokenizer, "-f", text);
-    CHECK(ids.err.empty());
-    CHECK(ids.out.find_first_not_of("0123456789 \n") == std::string::npos);
+    CHECK_ALL(ids.err.empty(), ids.out.find_first_not_of("0123456789 \n") == std::string::npos);
     CHECK(ids.out.ends_with('\n'));
     const std::string written = folder.write("ids.txt", ids.out);
     CHECK(folder.decode("-f", written) == kText);
@@ -54,8 +48,7 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
     json file = json_in(folder.tokenizer);
     check_has(file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"].get<std::string>(), "{1,3}");
     const std::string plain = encoded();
-    CHECK(plain.ends_with(" 0\n"));
-    CHECK_FALSE(encoded("--plain").ends_with(" 0\n"));
+    CHECK_ALL(plain.ends_with(" 0\n"), !encoded("--plain").ends_with(" 0\n"));
     CHECK(encoded("--marks") == plain);  // it has none
     file["post_processor"] = {
         {"type", "TemplateProcessing"},
@@ -63,15 +56,13 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
         {"special_tokens",
          {{"<|endoftext|>", {{"id", "<|endoftext|>"}, {"ids", {0}}, {"tokens", {"<|endoftext|>"}}}}}}};
     folder.write("tokenizer.json", file.dump());
-    CHECK(encoded() == plain);
-    CHECK(encoded("--marks") == "0 " + plain);
+    CHECK_ALL(encoded() == plain, encoded("--marks") == "0 " + plain);
     check_fails(call(folder.learn() + "--pre-tokenizer llama4"), 2, "llama4");
 }
 
 TEST_CASE("tokenize: wrong usage, bad input, and nothing left to merge", "[cli][bpe]") {
     const TokenizerFolder folder;
-    check_fails(call("tokenize"), 2);
-    check_fails(call("tokenize count"), 2, "count");
+    check_fails(call("tokenize"), 2), check_fails(call("tokenize count"), 2, "count");
     check_fails(call("tokenize encode"), 2, "--tokenizer");
     check_fails(call("tokenize train --data x --out y"), 2, "--vocab-size");
     for (const char* size : {"0", "256", "-1", "many", "1e3"}) check_fails(call(folder.learn(size)), 2, "--vocab-size");
@@ -116,8 +107,7 @@ TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
     for (const char* seed : {"1", "2"}) {
         const Arguments generate = words("generate --model", out, "-p the -n 40 --temp 5 --seed", seed);
         const auto line = json_of(generate);
-        CHECK(execute(generate, "--no-prompt").out == line["text"].get<std::string>() + "\n");
-        CHECK(line["tokens"] == 40);
+        CHECK_ALL(execute(generate, "--no-prompt").out == line["text"].get<std::string>() + "\n", line["tokens"] == 40);
     }
     // resumed with its own tokenizer
     execute(folder.resume("--max-iters 25"));

@@ -2,11 +2,7 @@
 #include <numbers>
 
 #include "data/stories/stories.h"
-#include "engine/base/precision.h"
 #include "tests/cli/program.h"
-#include "tests/skip.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -28,8 +24,7 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
     CHECK(fs::read_symlink(out + "/best").string().starts_with("step-0000"));
     const std::vector<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
                                          "tokenizer.json", "tokenizer_config.json",  "training_state.safetensors"};
-    CHECK(names_in(out + "/step-000010") == files);
-    CHECK(names_in(out + "/latest") == files);
+    CHECK_ALL(names_in(out + "/step-000010") == files, names_in(out + "/latest") == files);
 
     const auto lines = metrics(out);
     std::vector<int> steps;
@@ -41,8 +36,7 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
     }
     CHECK(steps == std::vector<int>{1, 5, 10, 15, 20});
     CHECK(lines.front()["loss"].get<double>() == Approx(std::log(29.0)).epsilon(0.05));
-    CHECK(lines.back()["val_loss"] < lines.front()["loss"]);
-    CHECK(lines.back()["train_s"] <= lines.back()["elapsed_s"]);
+    CHECK_ALL(lines.back()["val_loss"] < lines.front()["loss"], lines.back()["train_s"] <= lines.back()["elapsed_s"]);
     check_settings(out, "n_layer = 1", "batch_size = 4", "sampler = 'random'");
 }
 
@@ -217,8 +211,7 @@ TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says, and thos
     execute(train + small("--save-every 5 --keep-checkpoints 3"));
     CHECK(kept() == std::vector<std::string>{"step-000010", "step-000015", "step-000020"});  // 5 was not evaluated
     execute(train + "--resume auto --keep-checkpoints 1 --max-iters 25");
-    CHECK(kept().size() <= 2);
-    CHECK(kept().back() == "step-000025");
+    CHECK_ALL(kept().size() <= 2, kept().back() == "step-000025");
     execute(train + words("--overwrite") + small("--save-every 6 --eval-every 0 --save-at 4,7 --keep-checkpoints 1"));
     CHECK(kept() == std::vector<std::string>{"step-000004", "step-000007", "step-000020"});
     execute(train + words("--overwrite") + small("--save-every 6 --eval-every 0 --keep-checkpoints all"));

@@ -1,11 +1,7 @@
 // inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always reported.
-#include <cmath>
-#include <regex>
-
 #include "formats/sha256.h"
 #include "tests/cli/terminal.h"
 
-using namespace inkling::testing;
 using inkling::formats::hex;
 using inkling::formats::sha256;
 
@@ -26,8 +22,7 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     const auto lines = json_lines(r);
     check_has(r.err, "step 20/20");  // the progress is where it was
     REQUIRE(lines.size() > 8);
-    CHECK(lines.front()["event"] == "plan");
-    CHECK(lines.back()["event"] == "end");
+    CHECK_ALL(lines.front()["event"] == "plan", lines.back()["event"] == "end");
 
     const ordered_json& plan = lines.front();
     check_holds(plan, "parameters", (29 + 8) * 16 + 12 * 256 + 3 * 16, "vocab_size", 29, "tokens", small_text().size(),
@@ -64,8 +59,7 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     check_holds(end, "step", 20, "reason", "max_iters", "seed", 1337, "best_val_loss",
                 std::min(evaluations[0]["val_loss"], evaluations[1]["val_loss"]), "best_step",
                 (evaluations[1]["best"] ? 20 : 10));
-    CHECK(end["best_bits_per_byte"].get<double>() > end["best_val_loss"].get<double>());
-    CHECK(end["model"] == folder.out);
+    CHECK_ALL(end["best_bits_per_byte"].get<double>() > end["best_val_loss"].get<double>(), end["model"] == folder.out);
     execute("generate --model", folder.out, "-n 1");
 }
 
@@ -90,9 +84,7 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
 
     const auto again = json_lines(program(flags + words("--resume auto --max-iters", end["step"].dump())));
     CHECK(of_event(again, "step").empty());  // nothing to do
-    CHECK(again.front()["event"] == "plan");
-    CHECK(again.back()["event"] == "end");
-    CHECK(again.back()["reason"] == "max_iters");
+    CHECK_ALL(again.front()["event"] == "plan", again.back()["event"] == "end", again.back()["reason"] == "max_iters");
 }
 
 TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
@@ -107,10 +99,8 @@ TEST_CASE("train --json: on a terminal the lines are not mixed with the progress
     const TrainFolder folder;
     Terminal t(folder.train(small("--max-iters 3"), "--json"));
     CHECK(t.wait() == 0);
-    for (const std::string& line : lines_of(t.rest())) {
-        CHECK(line.starts_with("{\"event\":"));
-        CHECK(line.ends_with("}\r"));
-    }
+    for (const std::string& line : lines_of(t.rest()))
+        CHECK_ALL(line.starts_with("{\"event\":"), line.ends_with("}\r"));
 }
 
 TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
@@ -118,8 +108,7 @@ TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
     const Result r = execute(folder.train(small("--sample-every 5"), "--quiet"));
     CHECK(r.out + r.err == "");
     Terminal t(folder.train(kSmall, "--quiet --overwrite"));
-    CHECK(t.wait() == 0);
-    CHECK(t.rest().empty());
+    CHECK_ALL(t.wait() == 0, t.rest().empty());
     const Result warned = execute(folder.train(small("--learning-rate 2"), "--resume auto --force --quiet"));
     CHECK(warned.err.starts_with("warning: "));
     check_fails(call(folder.train(kSmall, "--quiet")), 2, "already holds a run");

@@ -1,8 +1,6 @@
 // Characters that a model does not know: replaced, counted and reported once; --strict-vocabulary; --byte-fallback.
 #include "tests/cli/program.h"
 
-using namespace inkling::testing;
-
 namespace {
 
 const std::string kNote = "characters that the model does not know ('\xC3\xA9', '\xE6\xBC\xA2') were replaced by ' '\n";
@@ -29,8 +27,7 @@ TEST_CASE("unknown characters: eval says how many of the characters were replace
                       spaces = folder.write("spaces.txt", "the   fox    .");
     const Arguments eval = words("eval --model", small_run());
     const auto a = json_of(eval, other), b = json_of(eval, spaces);
-    CHECK(a["replaced"] == 3);
-    CHECK(b["replaced"] == 0);
+    CHECK_ALL(a["replaced"] == 3, b["replaced"] == 0);
     for (const char* key : {"loss", "bits_per_byte", "tokens"}) CHECK(a[key] == b[key]);  // of the text as replaced
     const Result text = execute(eval, other);
     CHECK(text.err == "3 " + kNote);

@@ -1,9 +1,5 @@
 // inkling verify: an intact run, and every kind of damage.
-#include <fstream>
-
 #include "tests/cli/program.h"
-
-using namespace inkling::testing;
 
 namespace {
 
@@ -43,8 +39,7 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
     const auto lines = json_lines(program("verify", small_run() + "/", "--json"));
     const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
     check_holds(newest, "whole", true, "problem", nullptr);
-    CHECK(newest["val_loss"] > 0);
-    CHECK(line_of(lines, "link", "latest")["target"] == "step-000020");
+    CHECK_ALL(newest["val_loss"] > 0, line_of(lines, "link", "latest")["target"] == "step-000020");
     CHECK(line_of(lines, "text")["checked"] == true);
     check_holds(lines.back(), "event", "end", "checkpoints", 2, "whole", 2, "problems", 0, "resumes",
                 small_run() + "/step-000020");
@@ -114,8 +109,7 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     fs::remove(run.out + "/best");
     fs::create_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
     execute(run.TrainFolder::resume("--max-iters 20"));  // which has nothing else to do
-    CHECK(run.verify().code == 0);
-    CHECK(fs::read_symlink(run.out + "/best") == best);
+    CHECK_ALL(run.verify().code == 0, fs::read_symlink(run.out + "/best") == best);
 }
 
 TEST_CASE("verify: a link to itself is damage wherever it stands", "[cli]") {
@@ -136,8 +130,7 @@ TEST_CASE("verify: a link to itself is damage wherever it stands", "[cli]") {
 
 TEST_CASE("verify: a text that has changed, or is not there", "[cli]") {
     const TrainFolder folder;
-    execute(folder.train(kSmall));
-    execute("verify", folder.out);
+    execute(folder.train(kSmall)), execute("verify", folder.out);
     folder.write("text.txt", small_text().replace(600, 1, "z"));
     check_has(ended_with(5, program("verify", folder.out)).out,
               "text.txt: is another text than was trained on: resume with --data",

@@ -1,8 +1,6 @@
 // Makes a corpus of texts named "0.txt", "1.txt", ...; the texts must outlive it.
 #pragma once
 
-#include <fmt/core.h>
-
 #include "data/text/corpus.h"
 
 namespace inkling::testing {

@@ -2,13 +2,6 @@
 //   const std::string text = shakespeare();     // else skips the test
 #pragma once
 
-#include <filesystem>
-#include <string>
-
-#include "formats/files/file.h"
-#include "tests/paths.h"
-#include "tests/skip.h"
-
 namespace inkling::testing {
 
 inline std::string shakespeare() {

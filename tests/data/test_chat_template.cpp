@@ -5,11 +5,7 @@
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
-#include "engine/base/check.h"
-#include "tests/catch.h"
-#include "tests/reference/read.h"
 
-using namespace inkling;
 using namespace inkling::data;
 
 namespace {
@@ -80,8 +76,7 @@ TEST_CASE("chat templates: ids and masks of answers are those of transformers", 
             const ChatIds whole = chat.apply(messages, *tokenizer);
             CHECK(whole.ids.size() == made[0]);
             CHECK(static_cast<std::size_t>(std::count(whole.answer.begin(), whole.answer.end(), true)) == made[1]);
-            CHECK(made[2] == hash_of(whole.ids));
-            CHECK(made[3] == hash_of(whole.answer));
+            CHECK_ALL(made[2] == hash_of(whole.ids), made[3] == hash_of(whole.answer));
             CHECK(made[4] == hash_of(chat.encode(messages, *tokenizer)));
         }
     }
@@ -118,10 +113,8 @@ TEST_CASE("chat templates: an answer that is not to be learned is seen and not l
             CHECK(ids.ids == all.ids);
             return learned_of(ids, *tokenizer);
         };
-        CHECK(learned(true, true) == " b<|im_end|>d<|im_end|>");
-        CHECK(learned(false, true) == "d<|im_end|>");
-        CHECK(learned(true, false) == " b<|im_end|>");
-        CHECK(learned(false, false).empty());
+        CHECK_ALL(learned(true, true) == " b<|im_end|>d<|im_end|>", learned(false, true) == "d<|im_end|>");
+        CHECK_ALL(learned(true, false) == " b<|im_end|>", learned(false, false).empty());
     }
 }
 
@@ -190,8 +183,7 @@ TEST_CASE("chat templates: what a template does with a content is done with this
         const ChatIds all = chat.apply(messages, *tokenizer);
         std::string expected;
         for (const std::string& one : made) expected += "<|im_start|>" + one + "<|im_end|>";
-        CHECK(tokenizer->decode(all.ids) == expected);
-        CHECK(marks_in(all, *tokenizer).size() == 8);
+        CHECK_ALL(tokenizer->decode(all.ids) == expected, marks_in(all, *tokenizer).size() == 8);
         CHECK(learned_of(all, *tokenizer) == made[2] + "<|im_end|>");
     }
 }
@@ -214,8 +206,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     CHECK(tokenizer->decode(all.ids) ==
           "<|im_start|>user\na<|im_end|><|im_start|>assistant\n" + call +
               "<|im_end|><|im_start|>tool\n12<|im_end|><|im_start|>assistant\nb<|im_end|>");
-    CHECK(marks_in(all, *tokenizer).size() == 8);
-    CHECK(learned_of(all, *tokenizer) == call + "<|im_end|>b<|im_end|>");
+    CHECK_ALL(marks_in(all, *tokenizer).size() == 8, learned_of(all, *tokenizer) == call + "<|im_end|>b<|im_end|>");
     const auto asked = chat.encode(std::span(messages).first(1), *tokenizer,
                                    {.variables = {{"tools", {{{"n", "<|im_start|>"}}}}, {"enable_thinking", false}}});
     CHECK(tokenizer->decode(asked) ==

@@ -1,23 +1,15 @@
 #include "data/dataset.h"
 
-#include <algorithm>
-
 #include "data/text/content_hash.h"
 #include "data/token_view.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
-#include "engine/base/check.h"
-#include "engine/base/random.h"
-#include "tests/catch.h"
 #include "tests/data/corpus.h"
-#include "tests/support/scratch_folder.h"
 
-using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::testing;
 using Ids = std::vector<std::int32_t>;
-using Documents = std::vector<std::string_view>;
+using Texts = std::vector<std::string_view>;
 
 namespace {
 
@@ -41,7 +33,7 @@ std::string mixed_text(std::size_t size, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("dataset: an end of text between documents, else lines that end", "[data]") {
-    const Documents documents = {"ab", "", "b\n", "a"};
+    const Texts documents = {"ab", "", "b\n", "a"};
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
     CHECK(ids(make_dataset(corpus_of(documents), characters)) == Ids{1, 2, 0, 2, 0, 1});
     CHECK(make_dataset(corpus_of(documents), characters).bytes == 6);
@@ -55,8 +47,7 @@ TEST_CASE("dataset: an end of text between documents, else lines that end", "[da
         expected.insert(expected.end(), more.begin(), more.end());
     }
     CHECK(ids(make_dataset(corpus_of(documents), bpe)) == expected);
-    CHECK(make_dataset(corpus_of(documents), bpe).bytes == 5);
-    CHECK(make_dataset(corpus_of({}), bpe).ids.empty());
+    CHECK_ALL(make_dataset(corpus_of(documents), bpe).bytes == 5, make_dataset(corpus_of({}), bpe).ids.empty());
 }
 
 TEST_CASE("dataset: a character that cannot be encoded is named, with its place in the document", "[data]") {
@@ -80,14 +71,10 @@ TEST_CASE("dataset: ids that grow, of 2 bytes as of 4", "[data]") {
     CHECK(moved.ids().copy() == expected);
     const Ids all = {0, 1, 65535, 7, 300};  // ids of 2 bytes are the same as of 4
     GrowingIds narrow(65536), wide(65537);
-    narrow.append(all);
-    wide.append(all);
+    narrow.append(all), wide.append(all);
     const std::vector<std::uint16_t> short_ids(all.begin(), all.end());
     for (const TokenView ids : {narrow.ids(), wide.ids(), TokenView(all), TokenView(std::span(short_ids))}) {
-        CHECK(ids.copy() == all);
-        CHECK(ids.size() == 5);
-        CHECK_FALSE(ids.empty());
-        CHECK(ids[2] == 65535);
+        CHECK_ALL(ids.copy() == all, ids.size() == 5, !ids.empty(), ids[2] == 65535);
         Ids part(3);
         ids.subspan(1).first(3).copy_to(part.data());
         CHECK(part == Ids{1, 65535, 7});
@@ -104,29 +91,23 @@ TEST_CASE("dataset: progress goes up to the whole", "[data][unsanitized]") {
     }};
     make_dataset(corpus_of({a, b}), CharTokenizer::from_text(a + b), options);
     REQUIRE(done.size() == 3);  // 16 MB, 32 MB, all
-    CHECK(std::is_sorted(done.begin(), done.end()));
-    CHECK(done.back() == a.size() + b.size());
+    CHECK_ALL(std::is_sorted(done.begin(), done.end()), done.back() == a.size() + b.size());
 }
 
 TEST_CASE("dataset: a large one is kept in a file, and taken from there", "[data]") {
     const ScratchFolder folder;
     const std::string a = mixed_text(30000, 2), b = mixed_text(5000, 3);
-    const Documents documents = {a, b};
+    const Texts documents = {a, b};
     const BpeTokenizer bpe(train_bpe(documents, 400));
     const Ids expected = ids(make_dataset(corpus_of(documents), bpe));
     const DatasetOptions options{.cache = folder.path("new/folder"), .cache_from = 1000};
     const Dataset made = make_dataset(corpus_of(documents), bpe, options);
-    CHECK(ids(made) == expected);
-    CHECK_FALSE(made.from_cache);
-    CHECK(made.bytes == a.size() + b.size());
+    CHECK_ALL(ids(made) == expected, !made.from_cache, made.bytes == a.size() + b.size());
     int calls = 0;
     DatasetOptions again = options;
     again.progress = [&](std::size_t, std::size_t) { ++calls; };
     const Dataset found = make_dataset(corpus_of(documents), bpe, again);
-    CHECK(ids(found) == expected);
-    CHECK(found.from_cache);
-    CHECK(found.bytes == made.bytes);
-    CHECK(calls == 0);
+    CHECK_ALL(ids(found) == expected, found.from_cache, found.bytes == made.bytes, calls == 0);
     // other documents, other borders between them, or another tokenizer give other files; a folder keeps only the last
     const std::string joined = a + b;
     CHECK_FALSE(make_dataset(corpus_of({joined}), bpe, options).from_cache);
@@ -151,16 +132,12 @@ TEST_CASE("dataset: examples are kept in a file as texts are", "[data]") {
     };
     const CharTokenizer characters = CharTokenizer::from_text("one and two");
     const Dataset plain = make_dataset(examples(" two"), characters);
-    CHECK(plain.ids.size() == 40 * 11);
-    CHECK(plain.ends.size() == 41);
-    CHECK(plain.bytes == 40 * 11);
+    CHECK_ALL(plain.ids.size() == 40 * 11, plain.ends.size() == 41, plain.bytes == 40 * 11);
     CHECK(std::count(plain.learn.begin(), plain.learn.end(), 1) == 40 * 4);
     const DatasetOptions options{.cache = folder.path(), .cache_from = 100};
     for (const bool found : {false, true}) {
         const Dataset kept = make_dataset(examples(" two"), characters, options);
-        CHECK(kept.from_cache == found);
-        CHECK(ids(kept) == ids(plain));
-        CHECK(kept.bytes == plain.bytes);
+        CHECK_ALL(kept.from_cache == found, ids(kept) == ids(plain), kept.bytes == plain.bytes);
         CHECK(std::equal(kept.learn.begin(), kept.learn.end(), plain.learn.begin(), plain.learn.end()));
         CHECK(std::equal(kept.ends.begin(), kept.ends.end(), plain.ends.begin(), plain.ends.end()));
         CHECK(kept.fingerprint == plain.fingerprint);
@@ -176,7 +153,7 @@ TEST_CASE("dataset: examples are kept in a file as texts are", "[data]") {
 TEST_CASE("dataset: a file of ids that is damaged is made anew", "[data]") {
     const ScratchFolder folder;
     const std::string text = mixed_text(3000, 4);
-    const BpeTokenizer bpe(train_bpe(Documents{text}, 300));
+    const BpeTokenizer bpe(train_bpe(Texts{text}, 300));
     const Ids expected = bpe.encode(text);
     const DatasetOptions options{.cache = folder.path(), .cache_from = 1000};
     make_dataset(corpus_of({text}), bpe, options);
@@ -184,8 +161,7 @@ TEST_CASE("dataset: a file of ids that is damaged is made anew", "[data]") {
     const std::string name = files(folder)[0].filename().string(), whole = formats::read_file(files(folder)[0]);
     CHECK(name.starts_with("tokens-"));
     const auto check_remade = [&](const std::string& bytes) {
-        folder.write(name, bytes);
-        folder.write("." + name + ".tmp.1.0", "left by a writer that was killed");
+        folder.write(name, bytes), folder.write("." + name + ".tmp.1.0", "left by a writer that was killed");
         folder.write("tokens-of-mine.bin", "no file of ours");
         const Dataset corpus = make_dataset(corpus_of({text}), bpe, options);
         REQUIRE_FALSE(corpus.from_cache);
@@ -231,8 +207,7 @@ TEST_CASE("content hash: depends on every byte, on the length, and not on the pi
 
 TEST_CASE("dataset: a file of ids is not written through a link", "[data]") {
     const ScratchFolder folder;
-    const std::string user = folder.write("user", "mine"), cache = folder.path("cache");
-    const std::string text = mixed_text(5000, 1);
+    const std::string user = folder.write("user", "mine"), cache = folder.path("cache"), text = mixed_text(5000, 1);
     const Corpus corpus = corpus_of({text});
     const auto tokenizer = CharTokenizer::from_texts(corpus.documents, ByteFallback::never);
     const auto make = [&] { return make_dataset(corpus, tokenizer, {.cache = cache, .cache_from = 1}); };
@@ -242,19 +217,16 @@ TEST_CASE("dataset: a file of ids is not written through a link", "[data]") {
     fs::create_symlink(user, file);
     CHECK(make().fingerprint == first.fingerprint);
     std::ifstream in(user);
-    CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "mine");
-    CHECK_FALSE(fs::is_symlink(file));
+    CHECK_ALL(std::string(std::istreambuf_iterator<char>(in), {}) == "mine", !fs::is_symlink(file));
 }
 
 TEST_CASE("dataset: several runs of a text share what is encoded", "[data]") {
     const std::string one = mixed_text(5000, 1), two = mixed_text(5000, 2);
     const Corpus corpus = corpus_of({one}), other = corpus_of({two});
-    const auto tokenizer = CharTokenizer::from_texts(Documents{one, two}, ByteFallback::never);
+    const auto tokenizer = CharTokenizer::from_texts(Texts{one, two}, ByteFallback::never);
     DatasetsInMemory known;
     const auto make = [&](const Corpus& text) { return make_dataset(text, tokenizer, {.in_memory = &known}); };
     const Dataset first = make(corpus), again = make(corpus), different = make(other);
-    CHECK(first.owner == again.owner);
-    CHECK(first.fingerprint == make_dataset(corpus, tokenizer).fingerprint);
-    CHECK(different.fingerprint == make_dataset(other, tokenizer).fingerprint);
-    CHECK(known.size() == 2);
+    CHECK_ALL(first.owner == again.owner, first.fingerprint == make_dataset(corpus, tokenizer).fingerprint);
+    CHECK_ALL(different.fingerprint == make_dataset(other, tokenizer).fingerprint, known.size() == 2);
 }

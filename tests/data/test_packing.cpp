@@ -1,13 +1,6 @@
 // Rows of examples.
 #include "data/packing.h"
 
-#include <map>
-#include <numeric>
-
-#include "engine/base/check.h"
-#include "tests/catch.h"
-
-using namespace inkling;
 using namespace inkling::data;
 
 namespace {
@@ -20,8 +13,7 @@ struct Made {
     Made(const std::vector<std::size_t>& lengths, std::size_t nth = 1) {
         for (std::size_t d = 0; d < lengths.size(); ++d) {
             for (std::size_t i = 0; i < lengths[d]; ++i) {
-                ids.push_back(static_cast<std::int32_t>(100 * d + i));
-                learn.push_back(i % nth == 0);
+                ids.push_back(static_cast<std::int32_t>(100 * d + i)), learn.push_back(i % nth == 0);
             }
             ends.push_back(ids.size());
         }
@@ -83,13 +75,10 @@ TEST_CASE("packed examples: one that is cut before anything to learn is counted 
     learn(0, 17, 30), learn(1, 16, 30), learn(2, 0, 0), learn(3, 0, 1), learn(4, 39, 40);
     const PackedExamples rows(made.dataset(), 0, 5, 16);
     CHECK(rows.size() == 1);  // of the second, whose first learned id is the last of a row
-    CHECK(rows.targets() == 1);
-    CHECK(rows.cut() == 3);
-    CHECK(rows.cut_before_answer() == 2);
+    CHECK_ALL(rows.targets() == 1, rows.cut() == 3, rows.cut_before_answer() == 2);
     CHECK(rows.left_out() == 2);  // the first id has none before it
     const PackedExamples long_rows(made.dataset(), 0, 5, 39), none(made.dataset(), 0, 1, 16);
-    CHECK(long_rows.cut() + long_rows.cut_before_answer() == 0);
-    CHECK(long_rows.left_out() == 2);
+    CHECK_ALL(long_rows.cut() + long_rows.cut_before_answer() == 0, long_rows.left_out() == 2);
     CHECK_THROWS_WITH(none.require_rows(),
                       contains("no document has anything to learn within a row of 16 tokens: longer rows are needed"));
 }
@@ -109,10 +98,8 @@ TEST_CASE("packed examples: every row is met once an epoch, by the step alone", 
         for (std::size_t b = 0; b < 3; ++b)
             ++met[{batch.inputs.begin() + std::ptrdiff_t(16 * b), batch.inputs.begin() + std::ptrdiff_t(16 * b + 16)}];
         Batch again, unlike;
-        same.fill(step, again);
-        other.fill(step, unlike);
-        CHECK((again.inputs == batch.inputs));
-        CHECK((again.begins == batch.begins));
+        same.fill(step, again), other.fill(step, unlike);
+        CHECK_ALL((again.inputs == batch.inputs), (again.begins == batch.begins));
         differ += unlike.inputs != batch.inputs;
     }
     CHECK(met.size() == rows.size());

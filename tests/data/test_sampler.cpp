@@ -1,26 +1,15 @@
 #include "data/sampler.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <set>
-#include <vector>
-
 #include "data/dataset.h"
 #include "data/permutation.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/base/check.h"
-#include "tests/catch.h"
 #include "tests/data/corpus.h"
 #include "tests/data/shakespeare.h"
 #include "tests/support/pieces.h"
 
-using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::testing;
 
 namespace {
 
@@ -73,8 +62,7 @@ TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
         REQUIRE(batch.targets.shape() == Shape{3, 8});
         const std::int32_t *const inputs = batch.inputs.data(), *const targets = batch.targets.data();
         for (std::size_t i = 0; i < 24; ++i) {
-            CHECK(targets[i] == inputs[i] + 1);
-            CHECK(inputs[i] == inputs[i / 8 * 8] + static_cast<int>(i % 8));
+            CHECK_ALL(targets[i] == inputs[i] + 1, inputs[i] == inputs[i / 8 * 8] + static_cast<int>(i % 8));
             CHECK(targets[i] <= 100);
         }
     }
@@ -91,8 +79,7 @@ TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[
     for (std::uint64_t step = 1; step < 40; ++step) a->fill(step, forward);
     CHECK(forward.inputs.data() == buffer);
     b->fill(39, single);
-    CHECK((single.inputs == forward.inputs));
-    CHECK((single.targets == forward.targets));
+    CHECK_ALL((single.inputs == forward.inputs), (single.targets == forward.targets));
 }
 
 TEST_CASE("sampler: the seed matters where there is chance, and starts are uniform", "[data]") {
@@ -106,8 +93,7 @@ TEST_CASE("sampler: the seed matters where there is chance, and starts are unifo
     const auto thirty = positions(30);  // starts are uniform over all of 0 to N - T - 1
     std::map<std::size_t, int> count;
     for (std::size_t s : starts(*make_sampler(SamplerKind::random, thirty, 10, 20, 5), 10'000)) ++count[s];
-    CHECK(count.size() == 10);
-    CHECK(count.rbegin()->first == 9);
+    CHECK_ALL(count.size() == 10, count.rbegin()->first == 9);
     for (const auto& [start, n] : count) CHECK(std::abs(n - 10'000) < 500);  // 5 standard deviations
 }
 
@@ -133,9 +119,7 @@ TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another or
         CHECK(seen.size() == windows);
         orders.insert(order);
     }
-    CHECK(orders.size() == epochs);
-    CHECK(*offsets.rbegin() == 12);
-    CHECK(offsets.size() == 13);
+    CHECK_ALL(orders.size() == epochs, *offsets.rbegin() == 12, offsets.size() == 13);
     const auto one_window = positions(9);
     CHECK(starts(*make_sampler(SamplerKind::shuffle, one_window, 2, 8, 3), 1) == std::vector<std::size_t>{0, 0});
 }
@@ -193,10 +177,8 @@ TEST_CASE("split_tokens: the last part validates, of fractions from 0 up to 1", 
     CHECK(train.data() == tokens.data());
     const std::vector<std::int32_t> shakespeare(1'115'394);  // the sizes of nanoGPT
     CHECK(split_tokens(shakespeare, 0.1).train.size() == 1'003'854);
-    CHECK(split_tokens(shakespeare, 0.1).val.size() == 111'540);
-    CHECK(split_tokens(shakespeare, 0).val.empty());
-    CHECK(split_tokens(std::span(shakespeare).first(10), 0.1).val.size() == 1);
-    CHECK(split_tokens({}, 0.1).train.empty());
+    CHECK_ALL(split_tokens(shakespeare, 0.1).val.size() == 111'540, split_tokens(shakespeare, 0).val.empty());
+    CHECK_ALL(split_tokens(std::span(shakespeare).first(10), 0.1).val.size() == 1, split_tokens({}, 0.1).train.empty());
     const std::string text = testing::shakespeare();
     CHECK(split_tokens(std::vector<std::int32_t>(text.size()), 0.1).train.size() == 1'003'854);  // tiny Shakespeare
     const std::vector<std::int32_t> ten(10);  // fractions below 0 and from 1 on are refused
@@ -216,20 +198,10 @@ TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[
 TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end of text", "[data]") {
     const Pieces words({"a", "\n", "\n\n", ".\n", "", "\r", " \r\n\r\n", "b\n\n", "<end>"}, 8);
     const auto begins = [&](std::vector<std::int32_t> ids) { return Paragraphs(words).begins(ids, ids.size() - 1); };
-    CHECK(begins({0}));
-    CHECK(begins({0, 2, 0}));
-    CHECK(begins({3, 1, 0}));
-    CHECK(begins({0, 1, 1, 0}));
+    CHECK_ALL(begins({0}), begins({0, 2, 0}), begins({3, 1, 0}), begins({0, 1, 1, 0}));
     CHECK(begins({3, 4, 1, 0}));  // a token without text is no matter
-    CHECK(begins({3, 5, 1, 0}));
-    CHECK(begins({6, 0}));
-    CHECK(begins({7, 0}));
-    CHECK(begins({0, 8, 0}));
-    CHECK_FALSE(begins({0, 0}));
-    CHECK_FALSE(begins({0, 1, 0}));
-    CHECK_FALSE(begins({3, 0}));
-    CHECK_FALSE(begins({3, 5, 0}));
-    CHECK_FALSE(begins({1, 0, 1, 0}));
+    CHECK_ALL(begins({3, 5, 1, 0}), begins({6, 0}), begins({7, 0}), begins({0, 8, 0}), !begins({0, 0}));
+    CHECK_ALL(!begins({0, 1, 0}), !begins({3, 0}), !begins({3, 5, 0}), !begins({1, 0, 1, 0}));
 
     const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
     const BpeTokenizer bpe(train_bpe(documents, 300));
@@ -248,8 +220,7 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
     // of 70 possible starts, 10 belong to the first paragraph and 30 to each of the others
     REQUIRE(count.size() == 3);
     CHECK(std::abs(count[0] - 8000 * 10 / 70) < 160);  // 5 standard deviations
-    CHECK(std::abs(count[10] - 8000 * 30 / 70) < 220);
-    CHECK(std::abs(count[40] - 8000 * 30 / 70) < 220);
+    CHECK_ALL(std::abs(count[10] - 8000 * 30 / 70) < 220, std::abs(count[40] - 8000 * 30 / 70) < 220);
 }
 
 TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen", "[data]") {

@@ -1,13 +1,5 @@
 // What the pages promise: links and named paths lead somewhere, the engine is an evening's reading on floors that see
 // only those below, and a mechanism of a decoder is read in one place.
-#include <algorithm>
-#include <filesystem>
-#include <regex>
-#include <set>
-
-#include "formats/files/file.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
 
 namespace fs = std::filesystem;
 using inkling::formats::read_file;
@@ -72,16 +64,14 @@ TEST_CASE("pages: links and paths lead somewhere", "[docs]") {
             ++links;
         }
         for (const std::smatch& m : matches(text, path)) {
-            const std::string name = m[1];
-            const std::string top = name.substr(0, name.find('/'));
+            const std::string name = m[1], top = name.substr(0, name.find('/'));
             if (!fs::is_directory(root / top) || name.find("NAME") != std::string::npos || made.contains(top)) continue;
             INFO(page << ": " << name);
             CHECK(fs::exists(root / name));
             ++paths;
         }
     }
-    CHECK(links > 50);
-    CHECK(paths > 50);
+    CHECK_ALL(links > 50, paths > 50);
 }
 
 TEST_CASE("pages: the engine is read in at most 2,500 lines and 18 files", "[docs]") {
@@ -96,9 +86,7 @@ TEST_CASE("pages: the engine is read in at most 2,500 lines and 18 files", "[doc
         CHECK(static_cast<double>(count) == Approx(told).epsilon(0.1).margin(3));
         ++files, lines += count;
     }
-    CHECK(files >= 15);
-    CHECK(files <= 18);
-    CHECK(lines <= 2500);
+    CHECK_ALL(files >= 15, files <= 18, lines <= 2500);
 }
 
 TEST_CASE("floors: nothing in engine/ includes what is above it", "[docs]") {

@@ -1,12 +1,5 @@
 // The output of the programs in examples/.
-#include <algorithm>
-
-#include "tests/catch.h"
 #include "tests/cli/program.h"
-#include "tests/reference/read.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -49,10 +42,8 @@ TEST_CASE("examples: spirals are told apart", "[docs]") {
     CHECK_THAT(text, contains("Sequential(  # 387 parameters\n  (0): Linear(weight (64, 2), bias (64,))  # 192"));
     const auto losses = numbers_after("loss ", text);
     REQUIRE(losses.size() == 6);
-    CHECK(losses.front() > 1);
-    CHECK(losses.back() < 0.2);
-    CHECK(std::stod(text.substr(text.rfind('\n', text.size() - 2) + 1)) >= 290);
-    CHECK(lines_of_example("spirals") <= 40);
+    CHECK_ALL(losses.front() > 1, losses.back() < 0.2);
+    CHECK_ALL(std::stod(text.substr(text.rfind('\n', text.size() - 2) + 1)) >= 290, lines_of_example("spirals") <= 40);
 }
 
 TEST_CASE("examples: the losses of a GPT's first steps are PyTorch's", "[docs][unsanitized]") {
@@ -72,6 +63,5 @@ TEST_CASE("examples: a model folder is opened, and writes what inkling generate 
     const std::string folder = tests_path("reference/greedy_gpt2");
     const Result program = succeeded(testing::program(
         {"generate", "--model", folder, "--prompt", "One day ", "-n", "60", "--temperature", "0.8", "--seed", "7"}));
-    CHECK(program.out.size() > 100);
-    CHECK(printed_by(example("open_model"), {folder, "One day "}) == program.out);
+    CHECK_ALL(program.out.size() > 100, printed_by(example("open_model"), {folder, "One day "}) == program.out);
 }

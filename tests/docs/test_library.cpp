@@ -1,20 +1,9 @@
 // The table of docs/library.md: this test holds each line of its right column, in order, and checks its effect.
-#include <iostream>
-#include <sstream>
-
-#include "engine/ops.h"
-#include "formats/files/file.h"
 #include "models/files/state_dict.h"
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"
-#include "tests/engine/helpers.h"
-#include "tests/paths.h"
-#include "tests/support/scratch_folder.h"
 #include "train/optimizers/adamw.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -41,33 +30,26 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     CHECK(Tensor<float>::randn({2, 3}, random.next()).size() == 6);
     IdArray ids = xt::xarray<int>{0, 1};
     CHECK(x.shape() == Shape{2, 2});
-    CHECK(x.size() == 4);
-    CHECK(x.value()(0, 1) == 2);
-    CHECK(sum(x).item() == 10);
+    CHECK_ALL(x.size() == 4, x.value()(0, 1) == 2, sum(x).item() == 10);
     CHECK_THAT(printed([&] { std::cout << x; }), contains("(2, 2)"));
     CHECK_FALSE(w.detach().requires_grad());
 
     auto y = 2 * x + 1;
     y += x * w;
-    check_equal(y.value(), {3.5, 6, 8.5, 11});
-    check_equal(pow(x, 2).value(), {1, 4, 9, 16});
-    check_equal(matmul(x, w).value(), {1.5, 1.5, 3.5, 3.5});
-    check_equal(transpose(x, 0, 1).value(), {1, 3, 2, 4});
-    check_equal(permute(x, {1, 0}).value(), {1, 3, 2, 4});
-    check_equal(reshape(x, {4, 1}).value(), {1, 2, 3, 4});
+    check_equal(y.value(), {3.5, 6, 8.5, 11}), check_equal(pow(x, 2).value(), {1, 4, 9, 16});
+    check_equal(matmul(x, w).value(), {1.5, 1.5, 3.5, 3.5}), check_equal(transpose(x, 0, 1).value(), {1, 3, 2, 4});
+    check_equal(permute(x, {1, 0}).value(), {1, 3, 2, 4}), check_equal(reshape(x, {4, 1}).value(), {1, 2, 3, 4});
     check_equal(slice(x, 1, 0, 1).value(), {1, 3});
     check_equal(concatenate({x, w}, 1).value(), {1, 2, 0.5, 0.5, 3, 4, 0.5, 0.5});
     CHECK(stack({x, w}, 0).shape() == Shape{2, 2, 2});
     const auto halves = split(x, 2, 1);
-    check_equal(halves[1].value(), {2, 4});
-    check_equal(mean(x, -1, true).value(), {1.5, 3.5});
+    check_equal(halves[1].value(), {2, 4}), check_equal(mean(x, -1, true).value(), {1.5, 3.5});
     check_equal(max(x, 0).value(), {3, 4});
     check_close(exp(x).value(), of<float>({2, 2}, {2.718282, 7.389056, 20.08554, 54.59815}), 1e-6);
     check_close(softmax(x, -1).value(), of<float>({2, 2}, {0.2689414, 0.7310586, 0.2689414, 0.7310586}), 1e-6);
     check_close(gelu(x).value(), of<float>({2, 2}, {0.841192, 1.954598, 2.996363, 3.99993}), 1e-5);
     check_close(inkling::std(x, 0).value(), of<float>({2}, {1.414214, 1.414214}), 1e-6);
-    check_equal(clamp(x, 2).value(), {2, 2, 3, 4});
-    check_equal(where(x.value() > 2, x, 0).value(), {0, 0, 3, 4});
+    check_equal(clamp(x, 2).value(), {2, 2, 3, 4}), check_equal(where(x.value() > 2, x, 0).value(), {0, 0, 3, 4});
     CHECK(argmax(x, -1)(1) == 1);
     check_equal(maximum(x, 2.5).value(), {2.5, 2.5, 3, 4});
     check_equal(fmod(x, Tensor<float>::full({}, 2)).value(), {1, 0, 1, 0});
@@ -93,8 +75,7 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     h.retain_grad();
     h.on_grad([](Array<float>& g) { g *= 0.5f; });
     sum(h).backward();
-    check_equal(h.grad(), {0.5, 0.5, 0.5, 0.5});
-    check_equal(w.grad(), {0.5, 1, 1.5, 2});
+    check_equal(h.grad(), {0.5, 0.5, 0.5, 0.5}), check_equal(w.grad(), {0.5, 1, 1.5, 2});
     CHECK_THAT(printed([&] { std::cout << w.grad(); }), contains("{{ 0.5,  1. },"));
     w.zero_grad();
     loss.backward();
@@ -181,8 +162,7 @@ TEST_CASE("library page: the table shows lines of this file", "[docs]") {
         } else if (inside && !line.starts_with("|")) {
             break;
         } else if (inside && !line.starts_with("|--")) {
-            const std::size_t second = line.find(" | ") + 3;
-            const std::size_t begin = line.find('`', second) + 1, end = line.rfind('`');
+            const std::size_t second = line.find(" | ") + 3, begin = line.find('`', second) + 1, end = line.rfind('`');
             REQUIRE(begin < end);
             const std::string code = line.substr(begin, end - begin);
             INFO(code);

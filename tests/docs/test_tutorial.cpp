@@ -1,9 +1,4 @@
 // docs/NAME.md shows the code of docs/NAME_tutorial.cpp and its output.
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "tests/catch.h"
 #include "tests/cli/program.h"
 
 namespace {

@@ -4,19 +4,10 @@
 
 #include <omp.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <numeric>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "engine/autograd/backward.h"
 #include "engine/base/random.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/process/adaptive_threads.h"
-#include "tests/catch.h"
 
 namespace inkling::testing {
 
@@ -67,9 +58,8 @@ inline IdArray row_of(std::span<const std::int32_t> ids) {
 
 inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t seed) {
     IdArray ids(shape);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
         ids.data()[i] = static_cast<std::int32_t>(random_below({seed, 9}, i, below));
-    }
     return ids;
 }
 
@@ -179,16 +169,14 @@ void check_float_against_double(const F& f, const std::vector<Shape>& shapes) {
     std::vector<Array<double>> wide;
     std::string text;
     for (const Shape& shape : shapes) {
-        narrow.push_back(cast<float>(normal(shape, 41 + narrow.size())));
-        wide.push_back(cast<double>(narrow.back()));
+        narrow.push_back(cast<float>(normal(shape, 41 + narrow.size()))), wide.push_back(cast<double>(narrow.back()));
         text += to_string(shape) + " ";
     }
     const auto a = run<float>(f, narrow);
     const auto b = run<double>(f, wide);
     check_close(a.value, b.value, 1e-5, "value at " + text);
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (std::size_t i = 0; i < shapes.size(); ++i)
         check_close(a.grads[i], b.grads[i], 1e-5, "gradient " + std::to_string(i) + " at " + text);
-    }
 }
 
 // Sets the number of threads while in scope.

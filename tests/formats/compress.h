@@ -4,19 +4,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <string>
-#include <string_view>
-
 namespace inkling::testing {
 
 inline std::string gzip(std::string_view text) {
     z_stream z = {};
     deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
     std::string packed(deflateBound(&z, text.size()) + 64, '\0');
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    z.avail_in = static_cast<uInt>(text.size());
-    z.next_out = reinterpret_cast<Bytef*>(packed.data());
-    z.avail_out = static_cast<uInt>(packed.size());
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data())), z.avail_in = static_cast<uInt>(text.size());
+    z.next_out = reinterpret_cast<Bytef*>(packed.data()), z.avail_out = static_cast<uInt>(packed.size());
     deflate(&z, Z_FINISH);
     packed.resize(z.total_out);
     deflateEnd(&z);

@@ -2,14 +2,7 @@
 //   refusal_of(file_of("{\"a\":" + tensor("F32", "[1]", "[0,4]") + "}", 4)) == ""
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <span>
-#include <string>
-
 #include "formats/safetensors/safetensors.h"
-#include "tests/support/error_of.h"
 
 namespace inkling::safetensors_bytes {
 

@@ -1,12 +1,8 @@
 #include "formats/files/compressed.h"
 
-#include "engine/base/check.h"
-#include "tests/catch.h"
 #include "tests/formats/compress.h"
 
-using namespace inkling;
 using namespace inkling::formats;
-using namespace inkling::testing;
 
 namespace {
 
@@ -38,19 +34,15 @@ std::string unpack(std::string_view packed, std::size_t piece = 1 << 16, std::si
 }  // namespace
 
 TEST_CASE("compressed: told by its first bytes, it comes back whole, in parts and however it arrives", "[formats]") {
-    CHECK(compression_of(gzip("a")) == Compression::gzip);
-    CHECK(compression_of(zstd("a")) == Compression::zstd);
+    CHECK_ALL(compression_of(gzip("a")) == Compression::gzip, compression_of(zstd("a")) == Compression::zstd);
     for (const char* text : {"", "a", "\x1F", "(", "text.gz"}) CHECK(compression_of(text) == Compression::none);
     for (unsigned low = 0; low < 16; ++low)  // a frame to be skipped begins the file
         CHECK(compression_of(skipped_frame("zz", low)) == Compression::zstd);
     for (const char* text : {"P*M", "P*MX", "\x60*M\x18", "A*M\x18"}) CHECK(compression_of(text) == Compression::none);
     for (const std::size_t size : {0, 1, 1000, 300'000}) {  // comes back whole, however it arrives and is read
         const std::string text = mixed(size);
-        for (const std::string& packed : {gzip(text), zstd(text), text}) {
-            CHECK(unpack(packed) == text);
-            CHECK(unpack(packed, 1, 7) == text);
-            CHECK(unpack(packed, 1000, 1) == text);
-        }
+        for (const std::string& packed : {gzip(text), zstd(text), text})
+            CHECK_ALL(unpack(packed) == text, unpack(packed, 1, 7) == text, unpack(packed, 1000, 1) == text);
     }
     CHECK(unpack(gzip("one ") + gzip("") + gzip("two")) == "one two");
     CHECK(unpack(zstd("one ") + zstd("") + zstd("two"), 1, 1) == "one two");
@@ -93,6 +85,5 @@ TEST_CASE("compressed: a bomb is not read to its end", "[formats]") {
         while (const std::size_t n = source(block.data(), block.size())) read += n;
     };
     CHECK_THROWS_WITH(all(), contains("cannot decompress a.gz: it grows to more than 500 times its size"));
-    CHECK(read >= 64 << 20);
-    CHECK(read < 66 << 20);
+    CHECK_ALL(read >= 64 << 20, read < 66 << 20);
 }

@@ -1,14 +1,6 @@
 // Jinja against Python's jinja2 (with trim_blocks and lstrip_blocks).
 #include "formats/jinja/template.h"
 
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "formats/files/file.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
-
-using namespace inkling;
 using Jinja = formats::jinja::Template;
 using nlohmann::json;
 

@@ -1,14 +1,7 @@
 #include "formats/json.h"
 
-#include <filesystem>
-
-#include "formats/files/file.h"
 #include "formats/utf8.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
-#include "tests/support/error_of.h"
 
-using namespace inkling;
 using namespace inkling::formats;
 
 namespace {
@@ -22,11 +15,8 @@ std::string refusal(std::string_view text, int max_depth = 128) {
 
 TEST_CASE("parse_json: values of every kind", "[data]") {
     const auto j = parse_json(" {\"a\": [1, -2, 0.5, true, null], \"\\u00e9\": \"\\ud83d\\udc0c\"}\n", "a.json", 2);
-    CHECK(j["a"].size() == 5);
-    CHECK(j["a"][0].is_number_unsigned());
-    CHECK(j["a"][2] == 0.5);
-    CHECK(j["\xC3\xA9"] == "\xF0\x9F\x90\x8C");
-    CHECK(parse_json("7", "a.json", 1) == 7);
+    CHECK_ALL(j["a"].size() == 5, j["a"][0].is_number_unsigned(), j["a"][2] == 0.5);
+    CHECK_ALL(j["\xC3\xA9"] == "\xF0\x9F\x90\x8C", parse_json("7", "a.json", 1) == 7);
     CHECK(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "a.json", 9)["b"][1]["a"] == 2);
 }
 
@@ -36,9 +26,7 @@ TEST_CASE("parse_json: invalid JSON is refused in one short line that names the 
                  "'a'", "{a: 1}", "\"a\nb\"", "\"\\x\"", "01", "+1", ".5", "nan", "+Infinity", "NaNs", "1e999x", "[NaN",
                  "[NaN x]", "/**/1", "\"open", "\xEF\xBB");
     const std::string message = refusal(bad);
-    CHECK(message.starts_with("a.json: "));
-    CHECK(message.find('\n') == std::string::npos);
-    CHECK(message.size() < 250);
+    CHECK_ALL(message.starts_with("a.json: "), message.find('\n') == std::string::npos, message.size() < 250);
     CHECK_THAT(refusal("[1, 2 3]"), contains("at byte 7: "));
     CHECK_THAT(refusal("[1, NaN, \"\\ud800\", 2 3]"), contains("at byte 22: "));  // of the text that is given
     CHECK_THAT(refusal(R"({"a": 1, "b": 2, "a": 3})"), contains("the key \"a\" appears twice"));
@@ -64,21 +52,16 @@ TEST_CASE("parse_json: Python's NaN and Infinity have no JSON type", "[data]") {
                        "], \"c\": \"half \\ud83d\", \"d\": \"\\udce9 \\\\ud800\", \"e\": \"\\ud83d\\udc0c NaN\", "
                        "\"f\": [1e308, 1e-999, -0.5]}",
                    "a.json", 3);
-    CHECK(j["e"] == "\xF0\x9F\x90\x8C NaN");
-    CHECK(j["f"] == nlohmann::json::array({1e308, 0.0, -0.5}));
+    CHECK_ALL(j["e"] == "\xF0\x9F\x90\x8C NaN", j["f"] == nlohmann::json::array({1e308, 0.0, -0.5}));
     CHECK(quote(j["a"]).text() == "NaN");
     const std::pair<std::size_t, const char*> numbers[] = {
         {0, "Infinity"}, {1, "-Infinity"}, {2, "1e999"}, {3, "-12E+400"}};
     for (const auto& [i, written] : numbers) CHECK(quote(j["b"][i]).text() == written);
-    for (const auto& value : {j["a"], j["b"][0], j["b"][2], j["b"][4], j["c"], j["d"]}) {
-        CHECK(value.is_binary());
-        CHECK(quote(value).text().size() < 100);
-    }
+    for (const auto& value : {j["a"], j["b"][0], j["b"][2], j["b"][4], j["c"], j["d"]})
+        CHECK_ALL(value.is_binary(), quote(value).text().size() < 100);
     CHECK_THAT(quote(j["c"]).text(), contains("half of a surrogate pair in it"));
     // as in os.fsencode
-    CHECK(file_name(j["d"]) == "\xE9 \\ud800");
-    CHECK(file_name(j["e"]) == j["e"].get<std::string>());
-    CHECK_FALSE(file_name(j["a"]));
+    CHECK_ALL(file_name(j["d"]) == "\xE9 \\ud800", file_name(j["e"]) == j["e"].get<std::string>(), !file_name(j["a"]));
     CHECK_THAT(refusal("{\"\\ud800\": 1}"), contains("not valid JSON"));  // a key cannot be passed over
 }
 
@@ -94,8 +77,7 @@ TEST_CASE("json_text: strings of any bytes, which parse_json reads again", "[dat
         const std::string text = json_text(nlohmann::json{{"names", {"x" + sign, name}}});
         CHECK(find_invalid_utf8(text) == std::string::npos);
         const auto names = parse_json(text, "it", 3)["names"];
-        CHECK(names[0] == "x" + sign);
-        CHECK(file_name(names[1]) == name);
+        CHECK_ALL(names[0] == "x" + sign, file_name(names[1]) == name);
     }
 }
 
@@ -105,8 +87,7 @@ TEST_CASE("json_or_null: null for what parse_json refuses, however deep or long"
     const std::string deep(1'000'000, '['), long_text = "\"" + std::string(5 << 20, 'a') + "\"";
     for (const std::string_view bad : {"", "{", "inf", "{\"a\": 1, \"a\": 2}", "\"\xFF\"", "null"})
         CHECK(json_or_null(bad).is_null());
-    CHECK(json_or_null(deep).is_null());
-    CHECK(json_or_null(long_text).is_null());
+    CHECK_ALL(json_or_null(deep).is_null(), json_or_null(long_text).is_null());
     CHECK(json_or_null(std::string(64, '[') + std::string(64, ']')).is_array());
     CHECK(json_or_null(std::string(65, '[') + std::string(65, ']')).is_null());
 }
@@ -125,8 +106,7 @@ TEST_CASE("parse_json: nothing else in the library or the program parses JSON", 
             const std::string text = read_file(file.path());
             INFO(file.path());
             if (file.path().string().ends_with("formats/json.cpp")) continue;
-            CHECK(text.find("json::parse(") == std::string::npos);
-            CHECK(text.find("sax_parse(") == std::string::npos);
+            CHECK_ALL(text.find("json::parse(") == std::string::npos, text.find("sax_parse(") == std::string::npos);
         }
     }
     CHECK(files > 300);

@@ -1,18 +1,7 @@
 #include "formats/safetensors/safetensors.h"
 
-#include <bit>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-
-#include "engine/base/check.h"
-#include "formats/files/file.h"
-#include "tests/catch.h"
 #include "tests/formats/safetensors_bytes.h"
-#include "tests/support/scratch_folder.h"
 
-using namespace inkling;
 using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 namespace fs = std::filesystem;
@@ -26,14 +15,10 @@ TEST_CASE("safetensors: written tensors are read back", "[models]") {
     const std::vector<std::int64_t> i = {std::numeric_limits<std::int64_t>::min()};
     const std::vector<std::uint8_t> bytes = {1, 2, 255};
     SafetensorsWriter out;
-    out.set_metadata("format", "pt");
-    out.set_metadata("text", "\"quoted\"\n\xc3\xa9");
-    out.add("w", DType::F32, {2, 3}, w.data());
-    out.add("d", DType::F64, {2}, d.data());
-    out.add("u", DType::U64, {2}, u.data());
-    out.add("i", DType::I64, {}, i.data());
-    out.add("bytes", DType::U8, {3, 1}, bytes.data());
-    out.add("empty", DType::F32, {4, 0}, nullptr);
+    out.set_metadata("format", "pt"), out.set_metadata("text", "\"quoted\"\n\xc3\xa9");
+    out.add("w", DType::F32, {2, 3}, w.data()), out.add("d", DType::F64, {2}, d.data());
+    out.add("u", DType::U64, {2}, u.data()), out.add("i", DType::I64, {}, i.data());
+    out.add("bytes", DType::U8, {3, 1}, bytes.data()), out.add("empty", DType::F32, {4, 0}, nullptr);
     const std::vector<float> finite = {1.5f, -0.0f, 1e-42f, 3e38f, -3.25f, 0.1f};
     out.add_rounded("same", DType::F32, {6}, finite.data());
     out.write(path);
@@ -44,20 +29,16 @@ TEST_CASE("safetensors: written tensors are read back", "[models]") {
     CHECK(file.tensor("w").shape == std::vector<std::uint64_t>{2, 3});
     CHECK(file.tensor("i").shape.empty());
     CHECK(file.tensor("empty").shape == std::vector<std::uint64_t>{4, 0});
-    CHECK(file.contains("w"));
-    CHECK_FALSE(file.contains("W"));
+    CHECK_ALL(file.contains("w"), !file.contains("W"));
     for (const auto& [name, t] : file.tensors())  // the widest first, behind a padded header: each is aligned
         CHECK(reinterpret_cast<std::uintptr_t>(t.bytes.data()) % t.layout->bytes == 0);
 
     std::vector<float> w2(6), same(6);
-    file.read("w", w2.data(), 6);
-    file.read("same", same.data(), 6);
-    CHECK(std::memcmp(w2.data(), w.data(), 24) == 0);
-    CHECK(std::memcmp(same.data(), finite.data(), 24) == 0);
+    file.read("w", w2.data(), 6), file.read("same", same.data(), 6);
+    CHECK_ALL(std::memcmp(w2.data(), w.data(), 24) == 0, std::memcmp(same.data(), finite.data(), 24) == 0);
     std::vector<double> d2(2);
     file.read("d", d2.data(), 2);
-    CHECK(d2 == d);
-    CHECK(std::memcmp(file.tensor("u").bytes.data(), u.data(), 16) == 0);
+    CHECK_ALL(d2 == d, std::memcmp(file.tensor("u").bytes.data(), u.data(), 16) == 0);
     CHECK(std::memcmp(file.tensor("i").bytes.data(), i.data(), 8) == 0);
     CHECK(std::memcmp(file.tensor("bytes").bytes.data(), bytes.data(), 3) == 0);
     file.read("empty", w2.data(), 0);
@@ -68,8 +49,7 @@ TEST_CASE("safetensors: the bytes are those of the safetensors package", "[model
     const std::vector<float> a = {1, 2};
     const std::vector<std::uint16_t> h = {0x3c00};
     SafetensorsWriter out;
-    out.add("z", DType::F16, {1}, h.data());
-    out.add("b", DType::F32, {1}, a.data() + 1);
+    out.add("z", DType::F16, {1}, h.data()), out.add("b", DType::F32, {1}, a.data() + 1);
     out.add("a", DType::F32, {1}, a.data());
     out.write(dir.path("f"));
     const std::string header = "{\"a\":" + tensor("F32", "[1]", "[0,4]") + ",\"b\":" + tensor("F32", "[1]", "[4,8]") +
@@ -87,8 +67,7 @@ TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on read
     x[1] = 65519.0f;
     x[2] = 0.1f;
     SafetensorsWriter out;
-    out.add_rounded("f16", DType::F16, {100, 1000}, x.data());
-    out.add_rounded("bf16", DType::BF16, {100000}, x.data());
+    out.add_rounded("f16", DType::F16, {100, 1000}, x.data()), out.add_rounded("bf16", DType::BF16, {100000}, x.data());
     out.write(dir.path("f"));
 
     const auto file = SafetensorsFile::open(dir.path("f"));
@@ -96,10 +75,8 @@ TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on read
     std::vector<float> y(x.size());
     std::vector<double> z(x.size());
     for (const char* name : {"f16", "bf16"}) {
-        file.read(name, y.data(), y.size());
-        file.read(name, z.data(), z.size());
-        CHECK(std::vector<double>(y.begin(), y.end()) == z);
-        CHECK(std::signbit(y[0]));
+        file.read(name, y.data(), y.size()), file.read(name, z.data(), z.size());
+        CHECK_ALL(std::vector<double>(y.begin(), y.end()) == z, std::signbit(y[0]));
         const float step = std::string(name) == "f16" ? 0x1p-11f : 0x1p-8f;
         bool near = true;
         for (std::size_t i = 2; i < x.size(); ++i)
@@ -107,8 +84,7 @@ TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on read
         CHECK(near);
     }
     file.read("f16", y.data(), y.size());
-    CHECK(y[1] == 65504);
-    CHECK(y[2] == 0.0999755859375f);
+    CHECK_ALL(y[1] == 65504, y[2] == 0.0999755859375f);
     file.read("bf16", y.data(), y.size());
     CHECK(y[1] == 65536);
 }
@@ -122,8 +98,7 @@ TEST_CASE("safetensors: data need not be aligned, but have the size and type tha
     float rounded = 0;
     parse(bytes).read("a", &x, 1);
     parse(bytes).read("a", &rounded, 1);
-    CHECK(x == 0.1);
-    CHECK(rounded == 0.1f);
+    CHECK_ALL(x == 0.1, rounded == 0.1f);
     const std::string whole = valid_file();  // a missing tensor, another size or another type is refused
     const SafetensorsFile file = parse(whole);
     std::vector<float> eight(8);
@@ -146,8 +121,7 @@ TEST_CASE("safetensors: doubles are read as they are, or rounded to the nearest 
     parse(bytes).read("a", rounded.data(), 9);
     for (std::size_t i = 0; i + 1 < x.size(); ++i) {
         INFO(x[i]);
-        CHECK(rounded[i] == static_cast<float>(x[i]));
-        CHECK(std::signbit(rounded[i]) == std::signbit(x[i]));
+        CHECK_ALL(rounded[i] == static_cast<float>(x[i]), std::signbit(rounded[i]) == std::signbit(x[i]));
     }
     CHECK(rounded[3] > 0);  // below the smallest normal float, and not flushed
     CHECK(std::isnan(rounded[8]));
@@ -190,7 +164,6 @@ TEST_CASE("safetensors: a file that cannot be written whole leaves the old one",
     CHECK_THROWS_WITH(out.write("/dev/full"), "cannot write /dev/full: No space left on device");
     CHECK_THROWS_WITH(out.write(dir.path()), contains("Is a directory"));
     CHECK_THROWS_AS(SafetensorsFile::open(dir.path("none")), BadInput);
-    out.write(dir.path("f"));
-    out.write(dir.path("f"));
+    out.write(dir.path("f")), out.write(dir.path("f"));
     CHECK(SafetensorsFile::open(dir.path("f")).tensor("a").count == 4);
 }

@@ -1,22 +1,13 @@
 // Safetensors files that break each rule of the format, by mistake or on purpose.
-#include <fmt/format.h>
-
-#include <limits>
-
-#include "engine/base/check.h"
 #include "formats/safetensors/safetensors.h"
-#include "tests/catch.h"
 #include "tests/formats/safetensors_bytes.h"
 
-using namespace inkling;
 using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 
 TEST_CASE("safetensors: the smallest files are legal", "[models]") {
-    CHECK(refusal_of(file_of("{}", 0)) == "");
-    CHECK(refusal_of(file_of("{\"__metadata__\":{}}", 0)) == "");
-    CHECK(refusal_of(tensor("F32", "[]", "[0,4]"), 4) == "");
-    CHECK(refusal_of(tensor("F32", "[0]", "[0,0]"), 0) == "");
+    CHECK_ALL(refusal_of(file_of("{}", 0)) == "", refusal_of(file_of("{\"__metadata__\":{}}", 0)) == "");
+    CHECK_ALL(refusal_of(tensor("F32", "[]", "[0,4]"), 4) == "", refusal_of(tensor("F32", "[0]", "[0,0]"), 0) == "");
     CHECK(refusal_of(tensor("F32", "[0,18446744073709551615]", "[0,0]"), 0) == "");
     CHECK(refusal_of(tensor("F4", "[2]", "[0,1]"), 1) == "");
     CHECK(refusal_of(file_of("{\"a\":" + tensor("U8", "[0]", "[1,1]") + ",\"b\":" + tensor("U8", "[1]", "[0,1]") +
@@ -101,8 +92,7 @@ TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models
         return refusal_of(
             file_of("{\"a\":" + tensor("U8", "[4]", first) + ",\"b\":" + tensor("U8", "[4]", second) + "}", size));
     };
-    CHECK(pair("[0,4]", "[4,8]", 8) == "");
-    CHECK(pair("[4,8]", "[0,4]", 8) == "");
+    CHECK_ALL(pair("[0,4]", "[4,8]", 8) == "", pair("[4,8]", "[0,4]", 8) == "");
     CHECK_THAT(pair("[0,4]", "[5,9]", 9), contains("begins at byte 5, where 4 is due"));
     CHECK_THAT(pair("[0,4]", "[3,7]", 7), contains("begins at byte 3, where 4 is due"));
     CHECK_THAT(pair("[0,4]", "[0,4]", 4), contains("no overlaps"));
@@ -110,8 +100,7 @@ TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models
     CHECK_THAT(pair("[0,4]", "[4,8]", 9), contains("added to"));
 }
 
-TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range",
-          "[models][unsanitized]") {
+TEST_CASE("safetensors: 100,000 tensors are read, or refused when they share a range", "[models][unsanitized]") {
     std::string apart = "{", shared = "{";
     for (int i = 0; i < 100000; ++i) {
         apart +=
@@ -119,8 +108,7 @@ TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when th
         shared += fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[100000]", "[0,100000]"));
     }
     const std::string bytes = file_of(apart + "}", 100000);
-    CHECK(parse(bytes).tensors().size() == 100000);
-    CHECK(refusal_of(file_of(shared + "}", 100000)) != "");
+    CHECK_ALL(parse(bytes).tensors().size() == 100000, refusal_of(file_of(shared + "}", 100000)) != "");
 }
 
 TEST_CASE("safetensors: every prefix of a file is refused, in one short line", "[models]") {
@@ -132,6 +120,5 @@ TEST_CASE("safetensors: every prefix of a file is refused, in one short line", "
     for (const std::size_t more : {1, 2, 8, 4096}) CHECK(refusal_of(valid + std::string(more, ' ')) != "");
     const std::string message = refusal_of(file_of("{\"\\n\\u001b" + std::string(100000, 'n') + "\":1}", 0));
     CHECK(message.size() < 300);  // messages stay one short line whatever a name holds
-    CHECK(message.find('\n') == std::string::npos);
-    CHECK(message.find('\x1b') == std::string::npos);
+    CHECK_ALL(message.find('\n') == std::string::npos, message.find('\x1b') == std::string::npos);
 }

@@ -1,9 +1,5 @@
 #include "formats/toml_nesting.h"
 
-#include "engine/base/check.h"
-#include "tests/catch.h"
-
-using namespace inkling;
 using formats::check_toml_nesting;
 
 namespace {

@@ -1,12 +1,7 @@
 #include "formats/utf8.h"
 
-#include <algorithm>
-
-#include "engine/base/check.h"
 #include "formats/sha256.h"
-#include "tests/catch.h"
 
-using namespace inkling;
 using namespace inkling::formats;
 
 namespace {
@@ -22,9 +17,7 @@ std::string utf8(char32_t c) {
 }  // namespace
 
 TEST_CASE("utf8: every code point comes back, and two bytes are valid when the standard says so", "[data]") {
-    CHECK(utf8(U'a') == "a");
-    CHECK(utf8(0xE9) == "\xC3\xA9");
-    CHECK(utf8(0x20AC) == "\xE2\x82\xAC");
+    CHECK_ALL(utf8(U'a') == "a", utf8(0xE9) == "\xC3\xA9", utf8(0x20AC) == "\xE2\x82\xAC");
     CHECK(utf8(0x1F40C) == "\xF0\x9F\x90\x8C");
     CHECK(to_code_points("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x8C") ==
           std::vector<char32_t>{U'a', 0xE9, 0x20AC, 0x1F40C});
@@ -37,8 +30,7 @@ TEST_CASE("utf8: every code point comes back, and two bytes are valid when the s
         wrong += next_code_point(text, at) != c || at != text.size();
         ++made;
     }
-    CHECK(wrong == 0);
-    CHECK(made == 0x110000 - 0x800);
+    CHECK_ALL(wrong == 0, made == 0x110000 - 0x800);
     std::size_t differ = 0;  // two bytes are valid exactly when the standard says so
     for (int a = 0; a < 256; ++a) {
         for (int b = 0; b < 256; ++b) {
@@ -57,8 +49,7 @@ TEST_CASE("utf8: invalid text is found at its first byte, which the error names"
                  "\xED\xBF\xBF",  // surrogates
                  "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF8\x88\x80\x80\x80", "\xFE", "\xFF", "\xC3", "\xE2\x82",
                  "\xF0\x9F\x90", "\xC3(", "\xE2(\xA1", "\xE2\x82(");
-    CHECK(find_invalid_utf8(bad) == 0);
-    CHECK(find_invalid_utf8("\xC3\xA9 " + std::string(bad) + " x") == 3);
+    CHECK_ALL(find_invalid_utf8(bad) == 0, find_invalid_utf8("\xC3\xA9 " + std::string(bad) + " x") == 3);
     for (std::string_view good : {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
                                   "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
         CHECK(find_invalid_utf8(good) == npos);  // the ends of the valid ranges are valid
@@ -88,8 +79,7 @@ TEST_CASE("utf8: decoding passes every byte, whatever the encoding", "[data]") {
                         wrong += utf8(c) != text.substr(begin, at - begin);
                 }
             }
-    CHECK(stuck == 0);
-    CHECK(wrong == 0);
+    CHECK_ALL(stuck == 0, wrong == 0);
     const std::string gbk = "\xC4\xE3\xBA\xC3, w";  // 你好 in GBK
     std::vector<char32_t> points;
     for (std::size_t at = 0; at < gbk.size();) points.push_back(next_code_point(gbk, at));
@@ -102,11 +92,9 @@ TEST_CASE("utf8: white space is stripped from both ends, in whole characters", "
         const auto [begin, end] = stripped(text, is_white_space);
         return std::string(text.substr(begin, end - begin));
     };
-    CHECK(strip("\xE3\x80\x80 a\xC2\xA0\xE2\x80\x83") == "a");
-    CHECK(strip("\xF0\x9F\x90\x8C\t") == "\xF0\x9F\x90\x8C");
+    CHECK_ALL(strip("\xE3\x80\x80 a\xC2\xA0\xE2\x80\x83") == "a", strip("\xF0\x9F\x90\x8C\t") == "\xF0\x9F\x90\x8C");
     CHECK(strip(" \x80 ") == "\x80");  // a byte that is no character stays
-    CHECK(strip("\xE3\x80 ") == "\xE3\x80");
-    CHECK(strip(" \n").empty());
+    CHECK_ALL(strip("\xE3\x80 ") == "\xE3\x80", strip(" \n").empty());
 }
 
 TEST_CASE("sha256: FIPS 180-4's examples, and lengths around a block", "[formats]") {

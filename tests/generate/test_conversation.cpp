@@ -1,10 +1,8 @@
 // Conversations: the model's input, turn by turn.
 #include "generate/conversation.h"
 
-#include "tests/catch.h"
 #include "tests/models/chat_folder.h"
 
-using namespace inkling;
 using namespace inkling::generate;
 using data::ChatMessage;
 
@@ -21,8 +19,7 @@ struct Talk {
     Talk(std::size_t context = 96) : folder(testing::kChatMl, context) {}
     Conversation begin(std::size_t max_tokens, double temperature = 0) const {
         GenerateOptions options;
-        options.max_tokens = max_tokens;
-        options.temperature = temperature;
+        options.max_tokens = max_tokens, options.temperature = temperature;
         return {inference, tokenizer, form, options};
     }
 };
@@ -58,11 +55,9 @@ TEST_CASE("conversation: the model sees what was said before", "[generate]") {
     again.answer();
     std::string text;
     while (!again.finished()) text += again.next();
-    CHECK(text == second);
-    CHECK(again.messages() == talk.messages());
+    CHECK_ALL(text == second, again.messages() == talk.messages());
     talk.set_system("");
-    CHECK(talk.messages().size() == 4);
-    CHECK(talk.messages()[0].role == "user");
+    CHECK_ALL(talk.messages().size() == 4, talk.messages()[0].role == "user");
 }
 
 TEST_CASE("conversation: a full context forgets the oldest turns, but not the system's message", "[generate]") {
@@ -72,8 +67,7 @@ TEST_CASE("conversation: a full context forgets the oldest turns, but not the sy
     std::size_t forgotten = 0;
     for (int turn = 0; turn < 8; ++turn) {
         answer_of(talk, "One day Rosa ran");
-        CHECK(talk.text().tokens().size() <= 96);
-        CHECK(talk.text().generated().size() == 8);
+        CHECK_ALL(talk.text().tokens().size() <= 96, talk.text().generated().size() == 8);
         CHECK(talk.forgotten() >= forgotten);
         forgotten = talk.forgotten();
         CHECK(forgotten % 2 == 0);
@@ -93,15 +87,12 @@ TEST_CASE("conversation: an answer ends where the context does, or when it is st
     const Talk t;
     Conversation talk = t.begin(Conversation::what_is_left, 1.0);
     answer_of(talk, "One day");
-    CHECK(talk.full());
-    CHECK(talk.text().tokens().size() == 96);
-    CHECK(talk.text().finish_reason() == FinishReason::length);
+    CHECK_ALL(talk.full(), talk.text().tokens().size() == 96, talk.text().finish_reason() == FinishReason::length);
     talk.set_messages({});
     talk.ask("One day");
     talk.next();
     talk.stop();
-    CHECK(talk.finished());
-    CHECK_FALSE(talk.full());
+    CHECK_ALL(talk.finished(), !talk.full());
     REQUIRE(talk.messages().size() == 2);
     CHECK(talk.text().finish_reason() == FinishReason::interrupted);
 }
@@ -114,8 +105,7 @@ TEST_CASE("conversation: settings are for what comes", "[generate]") {
     options.max_tokens = 2;
     talk.set_options(options);
     answer_of(talk, "And then?");
-    CHECK(talk.text().generated().size() == 2);
-    CHECK(talk.messages()[1].content == first);
+    CHECK_ALL(talk.text().generated().size() == 2, talk.messages()[1].content == first);
     options.temperature = -1;
     CHECK_THROWS_AS(talk.set_options(options), Error);
     // new conversations draw the same random numbers; one that is cleared and starts again draws others

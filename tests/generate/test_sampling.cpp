@@ -1,12 +1,6 @@
 // The steps of sampling, each against its definition, and their order.
 #include "generate/sampling.h"
 
-#include <numeric>
-
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 using generate::Sampler;
 using generate::SamplingOptions;
 using Shares = std::vector<double>;
@@ -98,8 +92,7 @@ TEST_CASE("sampling: the smallest and largest random number, impossible tokens a
     CHECK(sample_token(std::vector<float>{1e30f, -1e30f, 3e38f}, choose(0.01), 0.7) == 2);
     CHECK(sample_token(std::vector<float>{5.0f}, choose(2), last) == 0);
     const std::vector<float> even(1000, 0.25f);
-    CHECK(sample_token(even, choose(1), last) == 999);
-    CHECK(sample_token(even, choose(1), 0.0) == 0);
+    CHECK_ALL(sample_token(even, choose(1), last) == 999, sample_token(even, choose(1), 0.0) == 0);
 }
 
 TEST_CASE("sampling: logits that no token can be drawn from and senseless options are refused", "[generate]") {
@@ -160,8 +153,7 @@ TEST_CASE("sampling: biases come first, penalties of written tokens after the re
     CHECK(greedy(presence, {1, 1}, 1) == 2);
     CHECK(greedy(presence, {2, 1, 2}, 2) == 1);  // 3 - 1.5 and 2 - 1.5, once each
     const auto frequency = [](auto& o) { o.frequency_penalty = 0.6; };
-    CHECK(greedy(frequency, {1}, 1) == 1);
-    CHECK(greedy(frequency, {1, 1}, 2) == 2);
+    CHECK_ALL(greedy(frequency, {1}, 1) == 1, greedy(frequency, {1, 1}, 2) == 2);
     CHECK(greedy(frequency, {1, 1, 2, 2}, 4) == 1);
     CHECK(greedy([](auto& o) { o.repeat_penalty = 2, o.presence_penalty = 0.4; }, {1, 0}, 1) == 2);
     for (const auto& [penalty, token] : {std::pair{0.4, 1}, {0.6, 2}}) {

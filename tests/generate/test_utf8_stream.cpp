@@ -1,26 +1,18 @@
 #include "generate/utf8_stream.h"
 
-#include "engine/base/check.h"
 #include "formats/utf8.h"
 #include "generate/stop_texts.h"
-#include "tests/catch.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling;
 using generate::to_valid_utf8;
 using generate::Utf8Stream;
 using inkling::generate::StopTexts;
 
 TEST_CASE("UTF-8 stream: never half a character", "[generate]") {
     Utf8Stream stream;
-    CHECK(stream.push("a\xE2") == "a");
-    CHECK(stream.push("\x82") == "");
-    CHECK(stream.push("\xAC!") == "\xE2\x82\xAC!");
-    CHECK(stream.finish() == "");
-    CHECK(stream.push("\xF0\x9F\x98") == "");
-    CHECK(stream.finish() == "\xEF\xBF\xBD");
-    CHECK(stream.finish() == "");
-    CHECK(stream.push("b") == "b");
+    CHECK_ALL(stream.push("a\xE2") == "a", stream.push("\x82") == "", stream.push("\xAC!") == "\xE2\x82\xAC!");
+    CHECK_ALL(stream.finish() == "", stream.push("\xF0\x9F\x98") == "", stream.finish() == "\xEF\xBF\xBD");
+    CHECK_ALL(stream.finish() == "", stream.push("b") == "b");
     const std::string r = "\xEF\xBF\xBD";  // one for each part that formats::invalid_utf8_size() tells
     CHECK(to_valid_utf8("\x80\xC0\x80") == r + r + r);
     CHECK(to_valid_utf8("\xF0\x9F\x98\xE2\x82\xAC") == r + "\xE2\x82\xAC");
@@ -62,27 +54,18 @@ TEST_CASE("stop texts: the text ends before the first that is complete, however 
         INFO("pieces of " << n);
         CHECK(shown({}, "all of it", n) == "all of it");
         CHECK(shown({"END"}, "the ENd and the END. more", n) == "the ENd and the ");
-        CHECK(shown({"END"}, "the EN", n) == "the EN");
-        CHECK(shown({"aab"}, "aaaab", n) == "aa");
+        CHECK_ALL(shown({"END"}, "the EN", n) == "the EN", shown({"aab"}, "aaaab", n) == "aa");
         CHECK(shown({"abc", "b"}, "xabc", n) == "xa");  // "b" is complete before "abc"
         CHECK(shown({"c", "abc"}, "xabc", n) == "x");   // both at once: the longer
-        CHECK(shown({"\n\n"}, "one\ntwo\n\nthree", n) == "one\ntwo");
-        CHECK(shown({"x"}, "x", n).empty());
+        CHECK_ALL(shown({"\n\n"}, "one\ntwo\n\nthree", n) == "one\ntwo", shown({"x"}, "x", n).empty());
         CHECK(shown({"\xE2\x82\xAC"}, "5 \xE2\x82\xAC or more", n) == "5 ");
     }
 }
 
 TEST_CASE("stop texts: only a text that may still become one is held back", "[generate]") {
     StopTexts stop({"END", "\n\n"});
-    CHECK(stop.push("a") == "a");
-    CHECK(stop.push("E").empty());
-    CHECK(stop.push("NO") == "ENO");
-    CHECK(stop.push("b\n") == "b");
-    CHECK(stop.push("c") == "\nc");
-    CHECK_FALSE(stop.found());
-    CHECK(stop.push("d\n\nmore") == "d");
-    CHECK(stop.found());
-    CHECK(stop.push("END").empty());
-    CHECK(stop.finish().empty());
+    CHECK_ALL(stop.push("a") == "a", stop.push("E").empty(), stop.push("NO") == "ENO", stop.push("b\n") == "b");
+    CHECK_ALL(stop.push("c") == "\nc", !stop.found(), stop.push("d\n\nmore") == "d", stop.found());
+    CHECK_ALL(stop.push("END").empty(), stop.finish().empty());
     CHECK_THROWS_AS(StopTexts({""}), inkling::Error);
 }

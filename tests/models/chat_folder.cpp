@@ -1,7 +1,6 @@
 #include "tests/models/chat_folder.h"
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
-#include "formats/files/file.h"
 #include "tests/models/architectures.h"
 
 namespace inkling::testing {

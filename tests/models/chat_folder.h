@@ -3,8 +3,6 @@
 
 #include "models/files/chat_tokens.h"
 #include "models/files/folder.h"
-#include "tests/paths.h"
-#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 

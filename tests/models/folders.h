@@ -1,20 +1,10 @@
 // Model folders for the tests: one made by Inkling in a scratch folder, and changes to its files.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "data/tokenizers/char_tokenizer.h"
-#include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/folder.h"
-#include "tests/catch.h"
 #include "tests/models/architectures.h"
-#include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 

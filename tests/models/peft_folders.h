@@ -1,11 +1,7 @@
 // Folders of adapters that PEFT wrote (tests/reference/make_adapters.py).
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "tests/models/folders.h"
-#include "tests/paths.h"
 
 namespace inkling::testing {
 

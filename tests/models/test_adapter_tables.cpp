@@ -6,9 +6,6 @@
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and merged", "[models]") {
     for (const std::string name : {"tables", "tied_tables", "tied_table"}) {
         const AdapterCopy copy(name);
@@ -18,8 +15,7 @@ TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and me
             INFO(name);
             const auto [model, tokenizer] =
                 models::load_model(copy.folder, std::nullopt, {WeightType::fp32, inference});
-            CHECK(model->adapter.changes_tables);
-            CHECK_FALSE(model->config.tied_head);
+            CHECK_ALL(model->adapter.changes_tables, !model->config.tied_head);
             check_logits(*model, numbers, "logits", 5e-5);
             const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
             models::KvCache cache(model->config);
@@ -89,8 +85,7 @@ TEST_CASE("adapters: names may hold the adapter's own, but not those of several"
     }
 }
 
-TEST_CASE("adapters: weights too large to compute with are refused, and other formats with how to convert them",
-          "[models]") {
+TEST_CASE("adapters: too large weights are refused, and other formats with how to convert them", "[models]") {
     const AdapterCopy large("llama");
     large.change_tensors([](StoredTensors& all) {
         for (auto& [name, tensor] : all) tensor.values.assign(tensor.values.size(), 1e9f);

@@ -2,14 +2,10 @@
 #include "models/inference/cached_attention.h"
 
 #include "engine/ops/plain/attention.h"
-#include "tests/engine/helpers.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using namespace inkling::models;
 
-TEST_CASE("inference: attention over a cache is that of double, with the same bits however threads share it",
-          "[models]") {
+TEST_CASE("inference: attention over a cache is that of double, however threads share it", "[models]") {
     for (const std::size_t d : {2, 8, 20, 40, 64, 72}) {
         for (const std::size_t n : {1, 2, 7, 64, 65, 200}) {
             const HeadShape head{3, d, whole_lines(n)};

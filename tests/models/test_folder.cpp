@@ -2,12 +2,8 @@
 #include "models/files/folder.h"
 
 #include "formats/files/directory.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -24,8 +20,7 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
     for (const bool bias : {true, false}) {
         ModelFolder folder(bias);
         auto [model, tokenizer] = models::load_model(folder.path());
-        CHECK_FALSE(model->training());
-        CHECK(model->config == folder.model.config);
+        CHECK_ALL(!model->training(), model->config == folder.model.config);
         for (const models::ParameterSpec& p : models::parameters(model->config))
             CHECK(same_bits(folder.model.at(p).value(), model->at(p).value()));
         CHECK(tokenizer->encode("hab") == std::vector<std::int32_t>{7, 0, 1});
@@ -44,8 +39,7 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
 TEST_CASE("folder: a model without biases is stored with biases of zero", "[models]") {
     ModelFolder folder(false);
     const StoredTensors stored = read_tensors(folder.weights());
-    CHECK(stored.size() == 2 + 2 * 12 + 2);
-    CHECK(zeros_in(stored) == 13);
+    CHECK_ALL(stored.size() == 2 + 2 * 12 + 2, zeros_in(stored) == 13);
     folder.change_weights([](StoredTensors& t) { t["transformer.h.0.ln_1.bias"].values[3] = 0.5f; });
     CHECK_THAT(folder.refusal(), contains("transformer.h.0.ln_1.bias is not zero"));
 }
@@ -62,19 +56,16 @@ TEST_CASE("folder: weights without prefix, mask buffers and a stored head are re
         bare["lm_head.weight"] = bare["wte.weight"];
         t = bare;
     });
-    CHECK(folder.refusal().empty());
-    CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), want));
+    CHECK_ALL(folder.refusal().empty(), same_bits(models::load_model(folder.path()).model->forward(ids).value(), want));
     folder.change_weights([](StoredTensors& t) { t["lm_head.weight"].values[0] += 1; });
     const auto untied = models::load_model(folder.path());  // another head
-    CHECK_FALSE(untied.model->config.tied_head);
-    CHECK_FALSE(same_bits(untied.model->forward(ids).value(), want));
+    CHECK_ALL(!untied.model->config.tied_head, !same_bits(untied.model->forward(ids).value(), want));
     const ScratchFolder saved;
     models::save_model(saved.path(), *untied.model, *untied.tokenizer);
     CHECK(same_bits(models::load_model(saved.path()).model->forward(ids).value(), untied.model->forward(ids).value()));
 }
 
-TEST_CASE("folder: a llama's weights without prefix, a copy of its tied head and buffers of old files are read",
-          "[models]") {
+TEST_CASE("folder: a llama without prefix, with a copy of its tied head or old buffers is read", "[models]") {
     const ScratchFolder folder;
     for (const auto& entry : fs::directory_iterator(kLlamaTinyTied)) fs::copy(entry.path(), folder.path());
     const std::string layer = "model.layers.0.";
@@ -121,8 +112,7 @@ TEST_CASE("folder: a llama's weights without prefix, a copy of its tied head and
     CHECK_THROWS_WITH(models::load_model(folder.path()),
                       contains("lm_head.weight has shape (20, 24) where config.json wants (21, 24)"));
     change([&](StoredTensors& t) {
-        t.erase("lm_head.weight");
-        t.erase(layer + "mlp.gate_proj.weight");
+        t.erase("lm_head.weight"), t.erase(layer + "mlp.gate_proj.weight");
         t[layer + "mlp.gate_proj.bias"] = {{2000}, std::vector<float>(2000)};
         t[layer + "self_attn.k_proj.weight"].shape = {24, 16};
     });
@@ -138,8 +128,7 @@ TEST_CASE("folder: a qwen2 without biases, as GGUF files hold, is saved with zer
     const ScratchFolder folder;
     models::save_model(folder.path(), model, data::CharTokenizer::from_text("abcdefgh"));
     const StoredTensors stored = read_tensors(folder.path("model.safetensors"));
-    CHECK(zeros_in(stored) == 6);
-    CHECK_FALSE(stored.contains("model.layers.0.self_attn.o_proj.bias"));
+    CHECK_ALL(zeros_in(stored) == 6, !stored.contains("model.layers.0.self_attn.o_proj.bias"));
     const auto again = models::load_model(folder.path());
     CHECK(again.model->config.qkv_bias);
     const IdArray ids = random_ids({1, 12}, 8, 1);
@@ -179,16 +168,14 @@ TEST_CASE("folder: find_model follows best, then latest, then takes the folder i
     const auto find = [&] { return models::find_model(run.path()).filename().string(); };
     CHECK_THROWS_WITH(models::find_model(run.path("nowhere")), contains("nowhere: there is no such model folder"));
     CHECK_THROWS_AS(find(), BadInput);
-    run.write("step-000010/config.json", "{}");
-    run.write("step-000020/config.json", "{}");
+    run.write("step-000010/config.json", "{}"), run.write("step-000020/config.json", "{}");
     fs::create_directory_symlink("step-000020", run.path("latest"));
     CHECK(find() == "latest");
     fs::create_directory_symlink("step-000030", run.path("best"));  // a link to nowhere
     CHECK(find() == "latest");
     fs::remove(run.path("best"));
     fs::create_directory_symlink("step-000010", run.path("best"));
-    CHECK(find() == "best");
-    CHECK(models::find_model(run.path("step-000020")) == run.path("step-000020"));
+    CHECK_ALL(find() == "best", models::find_model(run.path("step-000020")) == run.path("step-000020"));
     CHECK_THROWS_WITH(models::open_tokenizer(run.path()), contains("step-000010") || contains("best"));
     fs::remove(run.path("best"));
     CHECK_THROWS_WITH(models::open_tokenizer(run.path()), contains("latest"));

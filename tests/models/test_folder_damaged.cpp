@@ -1,15 +1,9 @@
 // Invalid model folders: each is bad input, and the message names the file.
 #include <sys/resource.h>
-#include <sys/stat.h>
-
-#include <cstring>
 
 #include "models/files/state_dict.h"
-#include "tests/catch.h"
 #include "tests/models/folders.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 TEST_CASE("damaged folder: a missing file is named", "[models]") {
@@ -23,8 +17,7 @@ TEST_CASE("damaged folder: a missing file is named", "[models]") {
     }
     const ModelFolder folder;
     CHECK(folder.refusal().empty());
-    fs::remove(folder.path("generation_config.json"));
-    fs::remove(folder.path("tokenizer_config.json"));
+    fs::remove(folder.path("generation_config.json")), fs::remove(folder.path("tokenizer_config.json"));
     CHECK(folder.refusal().empty());  // these only tell other programs how to write text
 }
 
@@ -69,8 +62,7 @@ TEST_CASE("damaged folder: a FIFO and a far too large file are refused by name",
     CHECK_THAT(folder.refusal(), contains("the file was added to"));
 }
 
-TEST_CASE("damaged folder: tensors that are compared with what the model has are not read when they are larger",
-          "[models]") {
+TEST_CASE("damaged folder: tensors that are only compared are not read when they are larger", "[models]") {
     for (const char* name : {"lm_head.weight", "transformer.ln_f.bias"}) {
         const ModelFolder folder(false);
         folder.change_weights([&](StoredTensors& t) { t.erase(name); });
@@ -94,8 +86,7 @@ TEST_CASE("damaged folder: tensors that are compared with what the model has are
 TEST_CASE("damaged folder: all that is wrong with the weights is listed at once", "[models]") {
     const ModelFolder folder;
     folder.change_weights([](StoredTensors& t) {
-        t.erase("transformer.h.0.ln_1.weight");
-        t.erase("transformer.ln_f.bias");
+        t.erase("transformer.h.0.ln_1.weight"), t.erase("transformer.ln_f.bias");
         t["transformer.h.1.mlp.c_fc.weight"].shape = {48, 12};
         t["transformer.wpe.weight"] = {{7, 12}, std::vector<float>(84)};
         t["transformer.h.2.ln_1.weight"] = {{12}, std::vector<float>(12)};
@@ -136,8 +127,7 @@ TEST_CASE("damaged folder: weights that are not finite or no floats are refused 
     CHECK_THAT(folder.refusal(), contains("transformer.wpe.weight"));
 }
 
-TEST_CASE("damaged folder: weights of another form, and names of models that are not here, say what to do",
-          "[models]") {
+TEST_CASE("damaged folder: weights of another form, and names of absent models, say what to do", "[models]") {
     for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
         const ModelFolder folder;
         fs::rename(folder.weights(), folder.path(pickle));

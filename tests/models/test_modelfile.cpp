@@ -1,13 +1,8 @@
 // Ollama's Modelfile: its template is the model's own, in Go.
 #include "models/files/gguf/modelfile.h"
 
-#include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
 #include "tests/models/chat_folder.h"
-#include "tests/support/error_of.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 

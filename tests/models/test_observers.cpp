@@ -1,12 +1,8 @@
 // Observers of a pass: what they see is what the formulas give, and what they return goes on.
-#include "engine/ops.h"
 #include "models/transformer.h"
 #include "nn/attention/multi_head.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Observers;
 using models::ParameterName;
 using models::Transformer;
@@ -90,8 +86,7 @@ TEST_CASE("observers: what they see is GPT-2's formulas", "[models]") {
     }
 }
 
-TEST_CASE("observers: in every family a layer adds to its input, and returning a value as it is changes no bit",
-          "[models]") {
+TEST_CASE("observers: in every family a layer adds to its input, and a copied value changes no bit", "[models]") {
     for (const std::string& family : models::family_names()) {
         INFO(family);
         const Transformer<double> model = small_model(family);

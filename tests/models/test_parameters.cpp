@@ -1,15 +1,9 @@
 // The table of a decoder's parameters: their counts, and their roles for optimizers.
 #include "models/parameters.h"
 
-#include <limits>
-
-#include "engine/base/check.h"
 #include "models/architecture.h"
-#include "tests/catch.h"
 #include "tests/models/architectures.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Architecture;
 
 TEST_CASE("config: the number of parameters never wraps around", "[models]") {

@@ -1,12 +1,8 @@
 // Rotary positions of an Architecture: scaled angles, partly rotated heads.
 #include "models/rotary_positions.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Architecture;
 using models::RopeScaling;
 
@@ -23,17 +19,12 @@ TEST_CASE("rotary positions: rates of every kind", "[models]") {
     a.rope = {RopeScaling::llama3, 8, 1, 8, 256};
     CHECK(rates()[0] == plain[0]);
     const double kept = (256 * plain[1] / (2 * std::numbers::pi) - 1) / 7;
-    CHECK(kept > 0.4);
-    CHECK(kept < 0.5);
-    CHECK(rates()[1] == Approx((1 - kept) * plain[1] / 8 + kept * plain[1]));
-    CHECK(rates()[2] == Approx(plain[2] / 8));
-    CHECK(rates()[3] == Approx(plain[3] / 8));
+    CHECK_ALL(kept > 0.4, kept < 0.5, rates()[1] == Approx((1 - kept) * plain[1] / 8 + kept * plain[1]));
+    CHECK_ALL(rates()[2] == Approx(plain[2] / 8), rates()[3] == Approx(plain[3] / 8));
     a.rope = {}, a.rotary_part = 0.5;
-    CHECK(rates().size() == 2);
-    CHECK(rates()[1] == Approx(0.01).epsilon(1e-15));
+    CHECK_ALL(rates().size() == 2, rates()[1] == Approx(0.01).epsilon(1e-15));
     a.rotary_part = 0.125;  // of 8
-    CHECK(a.rotary_size() == 2);
-    CHECK(rates() == std::vector<double>{1});
+    CHECK_ALL(a.rotary_size() == 2, rates() == std::vector<double>{1});
     CHECK_NOTHROW(a.validate());
 }
 
@@ -45,11 +36,9 @@ TEST_CASE("rotary positions: rows may lie anywhere", "[models]") {
     const auto columns = [&](const auto& in) { return rotate(transpose(in[0], 2, 3), table); };
     const Computed<float> want = run<float>(turn, {dense.transposed(1, 2).clone()}, dy);
     const Computed<float> split = run<float>(heads, {dense}, dy.clone());
-    CHECK(same_bits(split.value, want.value));
-    CHECK(same_bits(split.grads[0].transposed(1, 2).clone(), want.grads[0]));
+    CHECK_ALL(same_bits(split.value, want.value), same_bits(split.grads[0].transposed(1, 2).clone(), want.grads[0]));
     const Computed<float> turned = run<float>(columns, {dense.transposed(1, 2).transposed(2, 3).clone()}, dy);
-    CHECK(same_bits(turned.value, want.value));
-    CHECK(same_bits(turned.grads[0].transposed(2, 3).clone(), want.grads[0]));
+    CHECK_ALL(same_bits(turned.value, want.value), same_bits(turned.grads[0].transposed(2, 3).clone(), want.grads[0]));
     const Array<float> far = random_array<float>({2, 8, 6, 3}, 3).permuted({0, 3, 2, 1});  // dy with columns apart
     CHECK(same_bits(run<float>(turn, {dense.transposed(1, 2).clone()}, far).grads[0],
                     run<float>(turn, {dense.transposed(1, 2).clone()}, far.clone()).grads[0]));

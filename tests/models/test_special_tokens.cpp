@@ -5,13 +5,8 @@
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "models/files/chat_tokens.h"
 #include "tests/models/folders.h"
-#include "tests/paths.h"
-#include "tests/reference/read.h"
-#include "tests/support/checks.h"
 #include "tests/support/gguf.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -93,8 +88,7 @@ TEST_CASE("special tokens: GGUF's keys are those of gguf-py, each end one of lla
     CHECK_THROWS_WITH(TokenFolder(json::object(), none).gguf_keys(), contains("no token ends a text", "eos_token"));
 }
 
-TEST_CASE("special tokens: ids of config.json and generation_config.json, else names of tokenizer_config.json",
-          "[models]") {
+TEST_CASE("special tokens: ids of config.json and generation_config.json, else the tokenizer's names", "[models]") {
     const auto table = json::parse(R"json([
         [{}, -1, []],
         [{"config.json": {"eos_token_id": 303}}, -1, [303]],
@@ -110,8 +104,7 @@ TEST_CASE("special tokens: ids of config.json and generation_config.json, else n
     for (const json& row : table) {  // files, the token that begins a text, those that end one
         INFO(row);
         const TokenFolder folder(row[0]);
-        CHECK(folder.model.begin_token == row[1]);
-        CHECK(folder.model.end_tokens == row[2].get<Ids>());
+        CHECK_ALL(folder.model.begin_token == row[1], folder.model.end_tokens == row[2].get<Ids>());
     }
 }
 
@@ -122,8 +115,7 @@ TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]
                         {"unk_token", "<|none|>"},
                         {"add_bos_token", true}};
     const TokenFolder folder(json{{"tokenizer_config.json", names}});
-    CHECK(folder.model.begin_token == 301);
-    CHECK(folder.model.end_tokens == Ids{302});
+    CHECK_ALL(folder.model.begin_token == 301, folder.model.end_tokens == Ids{302});
     CHECK(folder.tokenizer->end_of_text() == 300);  // the name that is known
     models::save_tokenizer(folder.scratch.path(""), folder.model, *folder.tokenizer);
     const auto saved = [&] { return json::parse(formats::read_file(folder.scratch.path("tokenizer_config.json"))); };

@@ -2,11 +2,7 @@
 #include "models/files/state_dict.h"
 
 #include "nn/attention/multi_head.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -23,8 +19,7 @@ void write_state(nn::Module<float>& module, const fs::path& path, const std::vec
 template <class Module>
 void check_loads(Module& to, Module& from, const fs::path& path) {
     const models::Unmatched unmatched = models::load_state_dict(to, path);
-    CHECK(unmatched.missing.empty());
-    CHECK(unmatched.unexpected.empty());
+    CHECK_ALL(unmatched.missing.empty(), unmatched.unexpected.empty());
     const auto a = to.parameters(), b = from.parameters();
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(same_bits(a[i].second.value(), b[i].second.value()));
 }
@@ -65,8 +60,7 @@ TEST_CASE("state dict: a mismatch is refused, or reported when a partial match i
     const models::Unmatched unmatched = models::load_state_dict(to, path, models::Match::some);
     CHECK(unmatched.missing == std::vector<std::string>{"bias"});
     CHECK(unmatched.unexpected == std::vector<std::string>{"extra", "more"});
-    CHECK(same_bits(to.weight.value(), from.weight.value()));
-    CHECK(same_bits(to.bias.value(), bias));
+    CHECK_ALL(same_bits(to.weight.value(), from.weight.value()), same_bits(to.bias.value(), bias));
     nn::Linear<float> wide(random, 4, 2);
     CHECK_THROWS_WITH(models::load_state_dict(wide, path, models::Match::some),
                       contains("weight has shape (2, 3), the module's is (2, 4)"));

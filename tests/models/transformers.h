@@ -2,12 +2,8 @@
 #pragma once
 
 #include "data/tokenizers/tokenizer.h"
-#include "engine/autograd/backward.h"
 #include "generate/sequence.h"
 #include "models/transformer.h"
-#include "tests/engine/helpers.h"
-#include "tests/paths.h"
-#include "tests/reference/read.h"
 #include "train/optimizers/optimizer.h"
 
 namespace inkling::testing {
@@ -47,8 +43,7 @@ inline std::vector<std::int32_t> greedy_text(const models::Transformer<float>& m
                                              std::span<const std::int32_t> prompt, std::size_t size,
                                              const data::Tokenizer* tokenizer = nullptr) {
     generate::GenerateOptions greedy;
-    greedy.temperature = 0;
-    greedy.max_tokens = size - prompt.size();
+    greedy.temperature = 0, greedy.max_tokens = size - prompt.size();
     generate::Sequence sequence(model, tokenizer, greedy);
     sequence.add(prompt);
     sequence.write();
@@ -60,8 +55,7 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
                                 const nlohmann::json& numbers) {
     const std::string text = numbers["text"];
     const auto tokens = tokenizer.encode(text);
-    CHECK(tokens == numbers["encoded"].get<std::vector<std::int32_t>>());
-    CHECK(tokenizer.decode(tokens) == text);
+    CHECK_ALL(tokens == numbers["encoded"].get<std::vector<std::int32_t>>(), tokenizer.decode(tokens) == text);
     const Tensor<float> loss =
         model.loss(row_of(std::span(tokens).first(tokens.size() - 1)), row_of(std::span(tokens).subspan(1)));
     CHECK(static_cast<double>(loss.item()) == Approx(numbers["loss"].get<double>()).margin(1e-5));

@@ -1,15 +1,8 @@
 // Activation checkpointing: the same gradients, the same dropout, less memory.
 #include "nn/checkpoint.h"
 
-#include "engine/base/precision.h"
-#include "engine/ops.h"
 #include "nn/mlp.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
-#include "tests/support/error_of.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit, and forward keeps less", "[nn]") {
     const std::string arch = GENERATE(as<std::string>(), "gpt2", "nanochat", "llama");

@@ -1,19 +1,11 @@
 // FlatParameters: one buffer for all parameters and one for all gradients.
 #include "nn/flat.h"
 
-#include <cstdint>
-#include <map>
-
-#include "engine/ops.h"
 #include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
 #include "nn/positions.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -23,19 +15,13 @@ struct Net : nn::Module<T> {
     nn::LayerNorm<T> norm{3};
     nn::Linear<T> one, two;
     nn::Linear<T> spare;  // takes no part in forward
-    void visit(const nn::Visitor<T>& v) override {
-        v("norm", norm);
-        v("one", one);
-        v("two", two);
-        v("spare", spare);
-    }
+    void visit(const nn::Visitor<T>& v) override { v("norm", norm), v("one", one), v("two", two), v("spare", spare); }
     Tensor<T> forward(const Tensor<T>& x) const { return two.forward(gelu(one.forward(norm.forward(x)))); }
 };
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values kept", "[nn]", float, double) {
-    using T = TestType;
     Net<T> net({1, 0});
     std::map<std::string, Array<T>> before;
     for (const auto& [name, p] : net.parameters()) before.emplace(name, p.value().clone());
@@ -46,16 +32,14 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
     for (const auto& e : flat.entries()) {
         INFO(e.name);
         order.push_back(e.name);
-        CHECK(e.offset >= end);
-        CHECK(e.offset * sizeof(T) % 64 == 0);
+        CHECK_ALL(e.offset >= end, e.offset * sizeof(T) % 64 == 0);
         CHECK((e.parameter.rank() >= 2) == (e.offset < flat.matrix_elements()));
         CHECK(e.parameter.value().data() == flat.values().data() + e.offset);
         end = e.offset + e.parameter.size();
     }
     CHECK(order == std::vector<std::string>{"one.weight", "two.weight", "spare.weight", "norm.weight", "norm.bias",
                                             "one.bias", "two.bias", "spare.bias"});
-    CHECK(reinterpret_cast<std::uintptr_t>(flat.values().data()) % 64 == 0);
-    CHECK(flat.values().size() >= end);
+    CHECK_ALL(reinterpret_cast<std::uintptr_t>(flat.values().data()) % 64 == 0, flat.values().size() >= end);
     CHECK(flat.matrix_elements() * sizeof(T) % 64 == 0);
     for (const auto& [name, p] : net.parameters()) {
         INFO(name);
@@ -76,10 +60,7 @@ TEST_CASE("flat parameters: entries know what they are for, and a name used twic
         nn::Linear<float> one;
         Tensor<float> heads = nn::parameter<float>({6, 3}, 1);
         void visit(const nn::Visitor<float>& v) override {
-            v("table", table);
-            v("positions", positions);
-            v("one", one);
-            v("heads", heads, {nn::Role::matrix, 3, 2});
+            v("table", table), v("positions", positions), v("one", one), v("heads", heads, {nn::Role::matrix, 3, 2});
         }
     } module({1, 0});
     std::vector<std::pair<std::string, nn::Role>> roles;
@@ -91,10 +72,8 @@ TEST_CASE("flat parameters: entries know what they are for, and a name used twic
                                                              {"one.weight", Role::matrix},
                                                              {"heads", Role::matrix},
                                                              {"one.bias", Role::vector}});
-    CHECK(flat.entries()[3].kind.stacked == 3);
-    CHECK(flat.entries()[3].kind.head_size == 2);
-    CHECK(flat.entries()[2].kind.stacked == 1);
-    CHECK(flat.entries()[2].kind.head_size == 0);
+    CHECK_ALL(flat.entries()[3].kind.stacked == 3, flat.entries()[3].kind.head_size == 2);
+    CHECK_ALL(flat.entries()[2].kind.stacked == 1, flat.entries()[2].kind.head_size == 0);
     struct Twice : nn::Module<double> {
         Tensor<double> a = Tensor<double>::ones({2}, true), b = Tensor<double>::ones({2}, true);
         void visit(const nn::Visitor<double>& v) override { v("same", a), v("same", b); }
@@ -142,8 +121,7 @@ TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
             values += others_than_zero(e.parameter.value());
             gradients += others_than_zero(e.parameter.grad());
         }
-        CHECK(values == all_values);
-        CHECK(gradients == all_gradients);
+        CHECK_ALL(values == all_values, gradients == all_gradients);
     }
 }
 
@@ -158,7 +136,6 @@ TEST_CASE("flat parameters: two backward calls add up to one of twice the cotang
         return flat.gradients().clone();
     };
     const Array<double> first = run({&x}), second = run({&x2}), both = run({&x, &x2}), twice = run({&x, &x});
-    check_close(twice, Array<double>(first + first), 1e-15);
-    check_close(both, Array<double>(first + second), 1e-14);
+    check_close(twice, Array<double>(first + first), 1e-15), check_close(both, Array<double>(first + second), 1e-14);
     CHECK(same_bits(run({&x}), first));  // and nothing is left over
 }

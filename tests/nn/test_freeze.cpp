@@ -1,14 +1,9 @@
 // Frozen parameters: no gradient, no place in the flat buffers, and no effect on the others.
-#include "engine/ops.h"
 #include "nn/embedding.h"
 #include "nn/flat.h"
 #include "nn/gradcheck.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -16,12 +11,7 @@ template <class T>
 struct PartlyFrozen : nn::Module<T> {
     explicit PartlyFrozen(Generator random) : table(random, 7, 8), mlp(random, 8, 16, 0.0), head(random, 8, 3) {}
     Tensor<T> forward(const Tensor<T>& x) const { return head.forward(norm.forward(add(x, mlp.forward(x)))); }
-    void visit(const nn::Visitor<T>& v) override {
-        v("table", table);
-        v("norm", norm);
-        v("mlp", mlp);
-        v("head", head);
-    }
+    void visit(const nn::Visitor<T>& v) override { v("table", table), v("norm", norm), v("mlp", mlp), v("head", head); }
     nn::Embedding<T> table;
     nn::LayerNorm<T> norm{8};
     nn::MLP<T> mlp;
@@ -35,8 +25,7 @@ TEST_CASE("freeze: what is named, or all, keeps its value, and flat buffers and 
     const std::size_t count = net.parameter_count(), listed = net.parameters().size();
     const Array<float> before = net.mlp.c_fc.weight.value().clone();
     net.freeze([](const std::string& name) { return name.starts_with("mlp.") || name.starts_with("table."); });
-    CHECK(net.parameter_count() == count);
-    CHECK(net.parameters().size() == listed);
+    CHECK_ALL(net.parameter_count() == count, net.parameters().size() == listed);
     CHECK(same_bits(net.mlp.c_fc.weight.value(), before));
     nn::FlatParameters<float> flat(net);
     std::vector<std::string> trained;

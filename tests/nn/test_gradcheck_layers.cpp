@@ -1,13 +1,7 @@
 // Every layer's gradients against finite differences: the rows of `inkling gradcheck`.
 #include "nn/gradcheck.h"
 
-#include <set>
-
-#include "engine/ops/elementwise/binary.h"
 #include "nn/linear.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
 
 TEST_CASE("gradcheck: every layer is right to 1e-7, every row of the attention family to 1e-8", "[nn]") {
     const auto attention = nn::gradcheck_attention(), layers = nn::gradcheck_layers();
@@ -16,8 +10,7 @@ TEST_CASE("gradcheck: every layer is right to 1e-7, every row of the attention f
     for (const auto& [rows, bound] : {std::pair(layers, 1e-7), {attention, 1e-8}}) {
         for (const auto& row : rows) {
             INFO(row.name);
-            CHECK(row.bound <= 1e-6);
-            CHECK(row.worst_error() < bound);
+            CHECK_ALL(row.bound <= 1e-6, row.worst_error() < bound);
         }
     }
 }
@@ -58,8 +51,7 @@ TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs an
 TEST_CASE("gradcheck: every run of the function has the same random numbers", "[nn]") {
     Generator random{77, 5};
     nn::Linear<double> linear(random, 2, 2);  // takes two streams
-    CHECK(random.seed == 77);
-    CHECK(random.next_stream == 7);
+    CHECK_ALL(random.seed == 77, random.next_stream == 7);
     std::set<std::uint64_t> keys;
     const auto f = [&](const Inputs& in, Generator* own) {
         keys.insert(own->next().stream);

@@ -3,11 +3,6 @@
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "nn/positions.h"
-#include "tests/engine/helpers.h"
-#include "tests/reference/read.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -29,7 +24,6 @@ void compare_with_pytorch(const nlohmann::json& numbers, Layer layer) {
 
 TEMPLATE_TEST_CASE("PyTorch agrees: Linear, LayerNorm, RMSNorm, MLP", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     const auto all = reference("nn.json");
     compare_with_pytorch<T>(all["Linear"], nn::Linear<T>(random, 5, 4));
     compare_with_pytorch<T>(all["LayerNorm"], nn::LayerNorm<T>(6));
@@ -75,8 +69,7 @@ TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 
     CHECK_THROWS_WITH(drop.forward(x), contains("Dropout: training with dropout needs random numbers"));
     drop.eval();
     const std::uint64_t stream = random.next_stream;
-    CHECK(same_bits(drop.forward(x, &random).value(), x.value()));
-    CHECK(random.next_stream == stream);
+    CHECK_ALL(same_bits(drop.forward(x, &random).value(), x.value()), random.next_stream == stream);
     CHECK(same_bits(drop.forward(x).value(), x.value()));
     CHECK(same_bits(nn::Dropout<float>(0).forward(x).value(), x.value()));
 }

@@ -2,7 +2,6 @@
 // initial values.
 #include "nn/module.h"
 
-#include "engine/ops/elementwise/activation.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"
 #include "nn/embedding.h"
@@ -10,11 +9,7 @@
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "nn/sequential.h"
-#include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -22,22 +17,14 @@ struct Inner : nn::Module<double> {
     explicit Inner(Generator& random) : up(random, 2, 3), down(random, 3, 2, false) {}
     nn::Linear<double> up, down;
     nn::Dropout<double> drop{0.5};
-    void visit(const nn::Visitor<double>& v) override {
-        v("up", up);
-        v("down", down);
-        v("drop", drop);
-    }
+    void visit(const nn::Visitor<double>& v) override { v("up", up), v("down", down), v("drop", drop); }
 };
 
 struct Outer : nn::Module<double> {
     explicit Outer(Generator& random) : first(random), second(random) {}
     Tensor<double> gain = nn::parameter<double>({4}, 1.0);
     Inner first, second;
-    void visit(const nn::Visitor<double>& v) override {
-        v("second", second);
-        v("gain", gain);
-        v("first", first);
-    }
+    void visit(const nn::Visitor<double>& v) override { v("second", second), v("gain", gain), v("first", first); }
 };
 
 template <class T>
@@ -67,8 +54,7 @@ TEST_CASE("module: layers without biases, and a packed projection, which has no 
     nn::LayerNorm<float> norm(4, false);
     nn::MultiHeadAttention<float> packed(random, {.width = 6, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     CHECK(names(mlp) == Names{"c_fc.weight", "c_proj.weight"});
-    CHECK(names(norm) == Names{"weight"});
-    CHECK(packed.buffers().empty());
+    CHECK_ALL(names(norm) == Names{"weight"}, packed.buffers().empty());
 }
 
 TEST_CASE("module: train and eval reach every child, and zero_grad every parameter", "[nn]") {
@@ -90,8 +76,7 @@ TEST_CASE("module: train and eval reach every child, and zero_grad every paramet
     nn::AdditiveAttention<float> additive(random, 4, 3, 8, 0.5);  // its parts are named as if they were its own
     CHECK(names(additive) == std::vector<std::string>{"W_k.weight", "W_q.weight", "w_v.weight"});
     additive.eval();
-    CHECK_FALSE(additive.dropout.training());
-    CHECK_FALSE(additive.score->training());
+    CHECK_ALL(!additive.dropout.training(), !additive.score->training());
     Inner inner(random);
     backward(inner.down.forward(inner.up.forward(Tensor<double>(normal({4, 2}, 1)))), Array<double>({4, 2}, 1.0));
     const auto with_gradient = [&] {
@@ -111,18 +96,14 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
     for (const auto& [name, p] : linear.parameters()) {
         INFO(name);
         const auto [least, most] = std::minmax_element(p.value().data(), p.value().data() + p.size());
-        CHECK(*least >= -bound);
-        CHECK(*most <= bound);
-        CHECK(*least < -0.95 * bound);
-        CHECK(*most > 0.95 * bound);
+        CHECK_ALL(*least >= -bound, *most <= bound, *most > 0.95 * bound, (*least < -0.95 * bound));
         CHECK(deviation_of(p.value()) == Approx(bound / std::sqrt(3.0)).epsilon(0.1));
     }
     nn::Embedding<float> table(random, 200, 100);
     CHECK(mean_of(table.weight.value()) == Approx(0).margin(0.03));
     CHECK(deviation_of(table.weight.value()) == Approx(1).epsilon(0.02));
     Tensor<float> p = nn::parameter<float>({100, 100}, nn::Initial::normal(0.02), random);
-    CHECK(p.requires_grad());
-    CHECK(deviation_of(p.value()) == Approx(0.02).epsilon(0.03));
+    CHECK_ALL(p.requires_grad(), deviation_of(p.value()) == Approx(0.02).epsilon(0.03));
     nn::fill(p, nn::Initial::normal(3), random);
     CHECK(deviation_of(p.value()) == Approx(3).epsilon(0.03));
 }
@@ -205,6 +186,5 @@ TEST_CASE("init: parameters are set by name, the first rule that fits", "[nn]") 
     const Array<double> before = outer.gain.value().clone();
     CHECK_THROWS_WITH(nn::initialize(outer, keys, {{"*", Initial::constant(9)}, {"*.wieght", Initial::normal(1)}}),
                       contains("initialize: '*.wieght' fits the name of no parameter"));
-    CHECK(same_bits(outer.gain.value(), before));
-    CHECK(outer.gain.requires_grad());
+    CHECK_ALL(same_bits(outer.gain.value(), before), outer.gain.requires_grad());
 }

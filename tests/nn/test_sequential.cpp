@@ -1,16 +1,10 @@
 // Sequential: layers and functions in order, under the names that PyTorch gives them.
 #include "nn/sequential.h"
 
-#include "engine/ops.h"
 #include "models/files/state_dict.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
-#include "tests/engine/helpers.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -61,8 +55,7 @@ TEST_CASE("sequential: functions of one's own, layers inside layers, and dropout
     CHECK_THROWS_WITH(net.forward(x), contains("Dropout"));
     Generator a{7, 0}, b{7, 0};
     const Tensor<double> y = net.forward(x, &a);
-    CHECK(a.next_stream == 1);
-    CHECK(same_bits(y.value(), net.forward(x, &b).value()));
+    CHECK_ALL(a.next_stream == 1, same_bits(y.value(), net.forward(x, &b).value()));
     net.eval();
     const auto p = net.parameters();
     CHECK(same_bits(net.forward(x).value(), linear(2 * x, p[0].second, p[1].second).value()));

@@ -36,8 +36,7 @@ class Wire {
   public:
     explicit Wire(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
         sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        address.sin_family = AF_INET, address.sin_port = htons(static_cast<std::uint16_t>(port));
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         const timeval most{60, 0};
         setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);

@@ -2,15 +2,8 @@
 //   CHECK(differences(timeless_files(a), timeless_files(b)) == "");
 #pragma once
 
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <string>
-
 #include "formats/safetensors/safetensors.h"
-#include "tests/support/json_lines.h"
+#include "train/run/run_folder.h"
 
 namespace inkling::testing {
 
@@ -24,6 +17,17 @@ inline void write_state(const std::filesystem::path& folder, double val_loss, bo
     state.set_metadata("best_val_loss", fmt::format("{}", val_loss));
     if (!older) state.set_metadata("val_loss", fmt::format("{}", val_loss));
     state.write(folder / "training_state.safetensors");
+}
+
+inline void write_in(const fs::path& folder, const std::string& text) { std::ofstream(folder / "file") << text; }
+
+// Saves a checkpoint with a validation loss; infinity if not evaluated.
+inline fs::path save_in(train::RunFolder& folder, std::size_t step, double val_loss = kNotEvaluated,
+                        const std::string& text = "x") {
+    return folder.save(step, [&](const fs::path& p) {
+        write_in(p, text);
+        write_state(p, val_loss);
+    });
 }
 
 // A file without the values from clocks, nor the plan, which a run that stopped makes anew.

@@ -3,10 +3,6 @@
 //   c.options.n_layer = 9;
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "tests/catch.h"
 #include "train/recipes/recipes.h"
 #include "train/settings/settings.h"
 

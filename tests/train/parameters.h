@@ -3,12 +3,8 @@
 //   nn::FlatParameters<double> flat(module);  set_gradient(flat, "h.0.mlp.c_fc.weight", g);
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "nn/flat.h"
 #include "nn/init.h"
-#include "tests/engine/helpers.h"
 
 namespace inkling::testing {
 

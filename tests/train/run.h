@@ -3,13 +3,8 @@
 //   run.step();
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "data/tokenizers/char_tokenizer.h"
 #include "models/files/folder.h"
-#include "tests/engine/helpers.h"
 #include "train/callbacks.h"
 #include "train/loop.h"
 #include "train/run/resume.h"
@@ -19,8 +14,7 @@ namespace inkling::testing {
 // 1 layer, 2 heads, 16 wide, context 8, 4 windows a step, 20 steps.
 inline train::TrainOptions small_options() {
     train::TrainOptions o;
-    o.n_layer = 1, o.n_head = 2, o.n_embd = 16, o.block_size = 8, o.batch_size = 4, o.max_iters = 20;
-    o.bias = true;
+    o.n_layer = 1, o.n_head = 2, o.n_embd = 16, o.block_size = 8, o.batch_size = 4, o.max_iters = 20, o.bias = true;
     o.learning_rate = 3e-3, o.min_lr = 3e-4, o.warmup_iters = 3, o.lr_decay_iters = 20;
     o.eval_every = 0, o.save_every = 0, o.sample_every = 0, o.log_every = 1;
     return o;

@@ -1,14 +1,9 @@
 // Runs that train low-rank adapters: their checkpoints, the same bits after resuming, and their memory.
-#include <nlohmann/json.hpp>
-
 #include "formats/safetensors/safetensors.h"
 #include "models/files/adapter_folder.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/recipes/estimate.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Transformer;
 
 namespace {
@@ -62,8 +57,7 @@ struct Base {
 
 TEST_CASE("adapter runs: the adapters alone are trained, saved, and gone on with to the same bits", "[train]") {
     train::TrainOptions o = adapter_options();
-    o.base_precision = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::q8_0);
-    o.ema = GENERATE(0.0, 0.9);
+    o.base_precision = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::q8_0), o.ema = GENERATE(0.0, 0.9);
     o.checkpoint_activations = o.ema > 0;
     const Base base(o);
     train::TrainOptions shorter = o;
@@ -78,8 +72,7 @@ TEST_CASE("adapter runs: the adapters alone are trained, saved, and gone on with
     train::RunFolder folder(base.scratch.path("run"));
     half.to_end(&folder);
     const fs::path newest = folder.checkpoints().front();
-    CHECK(models::is_adapter(newest));
-    CHECK_FALSE(fs::exists(newest / "model.safetensors"));
+    CHECK_ALL(models::is_adapter(newest), !fs::exists(newest / "model.safetensors"));
     CHECK(models::find_model(folder.path()).parent_path() == folder.path());
     const auto state = formats::SafetensorsFile::open(newest / "training_state.safetensors");
     for (const auto& [name, info] : state.tensors()) CHECK(name.find(".lora_") != std::string::npos);
@@ -138,11 +131,9 @@ TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {
     CHECK(train::trained_count(o, run.model->config) == trained);
     CHECK(train::frozen_bytes(o, run.model->config) == frozen);
     const train::Estimate sizes = train::estimate_sizes(o, run.model->config, 600);
-    CHECK(sizes.state_bytes == frozen + 16 * trained);
-    CHECK(sizes.checkpoint_bytes == 12 * trained);
+    CHECK_ALL(sizes.state_bytes == frozen + 16 * trained, sizes.checkpoint_bytes == 12 * trained);
     const train::Estimate e = train::estimate(o, run.model->config, 600);
-    CHECK(e.trained == trained);
-    CHECK(e.parameters == run.model->parameter_count());
+    CHECK_ALL(e.trained == trained, e.parameters == run.model->parameter_count());
     train::TrainOptions whole = o;
     whole.lora_rank = 0;
     CHECK(e.flops_per_step < train::estimate(whole, run.model->config, 600).flops_per_step);

@@ -1,10 +1,7 @@
 // Steps that are not finite change nothing, and five in a row end the run.
 #include "formats/safetensors/safetensors.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::ParameterName;
 
 namespace {
@@ -30,14 +27,12 @@ void make_gradients_huge(models::Transformer<float>& model) {
 template <class Damage>
 std::string anomaly_after(const Damage& damage, std::size_t batches = 1) {
     train::TrainOptions o = small_options();
-    o.n_layer = 2, o.max_iters = 1, o.dropout = 0.1;
-    o.gradient_accumulation_steps = batches;
+    o.n_layer = 2, o.max_iters = 1, o.dropout = 0.1, o.gradient_accumulation_steps = batches;
     Run run(o);
     damage(*run.model);
     const Array<float> before = run.weights();
     run.to_end();
-    CHECK_FALSE(std::isfinite(run.metrics().grad_norm));
-    CHECK(same_bits(run.weights(), before));
+    CHECK_ALL(!std::isfinite(run.metrics().grad_norm), same_bits(run.weights(), before));
     return run.loop.anomaly();
 }
 
@@ -82,9 +77,7 @@ TEST_CASE("anomalies: gradients that are not finite while the loss is are told w
 
 TEST_CASE("anomalies: blocks that are run again in backward are searched, too", "[train]") {
     train::TrainOptions o = small_options();
-    o.n_layer = 2, o.max_iters = 1;
-    o.checkpoint_activations = true;
-    o.precision = Precision::bf16;
+    o.n_layer = 2, o.max_iters = 1, o.checkpoint_activations = true, o.precision = Precision::bf16;
     Run run(o);
     make_overflow(run.model->layers[1][ParameterName::up].weight);
     run.to_end();
@@ -106,28 +99,24 @@ TEST_CASE("anomalies: a bad step is skipped, training goes on, and the search ch
         weight = kept;
         const Array<float> before = run->weights();
         for (int i = 0; i < 3; ++i) CHECK(std::isfinite(run->step()));
-        CHECK(std::isfinite(run->metrics().grad_norm));
-        CHECK_FALSE(same_bits(run->weights(), before));
+        CHECK_ALL(std::isfinite(run->metrics().grad_norm), !same_bits(run->weights(), before));
     }
     CHECK(same_bits(searched.weights(), plain.weights()));
 }
 
 TEST_CASE("anomalies: a finite loss with gradients that are not finite changes nothing, moments neither", "[train]") {
     train::TrainOptions o = small_options();
-    o.max_iters = 1;
-    o.val_fraction = 0;
+    o.max_iters = 1, o.val_fraction = 0;
     Run run(o);
     make_gradients_huge(*run.model);
     const Array<float> before = run.weights();
     const ScratchFolder scratch;
     train::RunFolder folder(scratch.path("out"));
     run.to_end(&folder);
-    CHECK(std::isfinite(run.metrics().loss));
-    CHECK_FALSE(std::isfinite(run.metrics().grad_norm));
+    CHECK_ALL(std::isfinite(run.metrics().loss), !std::isfinite(run.metrics().grad_norm));
     CHECK(same_bits(run.weights(), before));
     const auto state = formats::SafetensorsFile::open(scratch.path("out/latest/training_state.safetensors"));
-    CHECK(state.metadata().at("updates") == "0");
-    CHECK(state.metadata().at("step") == "1");
+    CHECK_ALL(state.metadata().at("updates") == "0", state.metadata().at("step") == "1");
     for (const auto& [name, info] : state.tensors()) {
         std::vector<float> values(info.count);
         state.read(name, values.data(), values.size());
@@ -143,19 +132,14 @@ TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved"
     const Array<float> before = run.weights();
     train::RunFolder folder(scratch.path("out"));
     CHECK_THROWS_AS(run.to_end(&folder), train::Diverged);
-    CHECK(run.state().step == 5);
-    CHECK(same_bits(run.weights(), before));
-    CHECK(folder.checkpoints().empty());
+    CHECK_ALL(run.state().step == 5, same_bits(run.weights(), before), folder.checkpoints().empty());
 }
 
 TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints before it are finite", "[train]") {
     for (const std::size_t save_every : {1, 4, 1000}) {
         const ScratchFolder scratch;
         train::TrainOptions o = small_options();
-        o.learning_rate = o.min_lr = 1e6;
-        o.warmup_iters = 0;
-        o.max_iters = 200;
-        o.save_every = save_every;
+        o.learning_rate = o.min_lr = 1e6, o.warmup_iters = 0, o.max_iters = 200, o.save_every = save_every;
         Run run(o);
         train::RunFolder folder(scratch.path("out"));
         INFO("a checkpoint every " << save_every << " steps");

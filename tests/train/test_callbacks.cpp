@@ -1,14 +1,10 @@
 // The events that the loop reports to callbacks, and the hook that combines gradients of several processes.
 #include "train/callbacks.h"
 
-#include "formats/files/file.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/run/metrics.h"
 #include "train/settings/settings.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::TrainingLoop;
 
 namespace {
@@ -29,8 +25,7 @@ struct Events : train::Callback {
 
 train::TrainOptions options(std::size_t steps) {
     train::TrainOptions o = small_options();
-    o.max_iters = steps;
-    o.eval_every = 0, o.save_every = 3, o.sample_every = 2, o.log_every = 4;
+    o.max_iters = steps, o.eval_every = 0, o.save_every = 3, o.sample_every = 2, o.log_every = 4;
     return o;
 }
 
@@ -43,9 +38,7 @@ TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples wh
     const std::vector<std::string> expected = {"1 done, log",  "2 done",       "2 sample", "3 done, log",
                                                "3 checkpoint", "4 done, log",  "4 sample", "5 done, log",
                                                "5 evaluated",  "5 checkpoint", "5 stopped"};
-    CHECK(events.all == expected);
-    CHECK(other.all == expected);
-    CHECK(std::isfinite(run.last_val_loss()));
+    CHECK_ALL(events.all == expected, other.all == expected, std::isfinite(run.last_val_loss()));
     Run stopped(options(5));  // a loop that is stopped wants a checkpoint of the step that it reached
     Events told;
     stopped.loop.run({&told}, [&] { return stopped.state().step == 2; });
@@ -72,11 +65,9 @@ TEST_CASE("callbacks: samples are text of the model, and change nothing", "[trai
         CHECK(prompt.empty());
         texts.push_back(text);
     });
-    plain.loop.run();
-    sampled.loop.run({&writer});
+    plain.loop.run(), sampled.loop.run({&writer});
     REQUIRE(texts.size() == 2);
-    CHECK(texts[0].size() == 200);
-    CHECK(same_bits(plain.weights(), sampled.weights()));
+    CHECK_ALL(texts[0].size() == 200, same_bits(plain.weights(), sampled.weights()));
 }
 
 TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {

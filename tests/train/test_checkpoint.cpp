@@ -1,27 +1,19 @@
 // Checkpoints: a run that stops and resumes ends with the same bytes as one that never stopped; damage is an error.
 #include "train/run/checkpoint.h"
 
-#include <fstream>
-
-#include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "tests/models/folders.h"
-#include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 #include "tests/train/run.h"
 #include "train/optimizers/adamw.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::OptimizerKind;
 
 namespace {
 
 train::TrainOptions options_until(std::size_t steps, data::SamplerKind sampler = data::SamplerKind::random) {
     train::TrainOptions o = small_options();
-    o.dropout = 0.1;
-    o.sampler = sampler;
+    o.dropout = 0.1, o.sampler = sampler;
     o.max_iters = steps;  // the schedule ends at lr_decay_iters in any case
     o.eval_every = 7;
     o.save_every = 100;
@@ -73,8 +65,7 @@ TEST_CASE("checkpoint: stopped after any step and resumed with another number of
     CHECK(straight.filename() == "step-000020");
     for (std::size_t k = 1; k <= 20; ++k) {
         const std::string out = scratch.path("stopped-" + std::to_string(k));
-        train_in(out, options_until(k), k % 2 + 1);
-        train_in(out, options_until(20), k % 3 + 1);
+        train_in(out, options_until(k), k % 2 + 1), train_in(out, options_until(20), k % 3 + 1);
         INFO("stopped at " << k);
         check_same_checkpoint(straight, fs::canonical(out + "/latest"));
     }
@@ -129,14 +120,11 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     const auto of_losses = [](const train::TrainingState& s) {
         return std::tuple(s.step, s.best_val_loss, s.best_step, s.val_loss, s.data_fingerprint, s.config);
     };
-    CHECK(of_clocks(back) == of_clocks(state));
-    CHECK(of_losses(back) == of_losses(state));
-    CHECK(train::stored_state(scratch.path()).val_loss == state.val_loss);
-    CHECK(other.updates == 17);
+    CHECK_ALL(of_clocks(back) == of_clocks(state), of_losses(back) == of_losses(state));
+    CHECK_ALL(train::stored_state(scratch.path()).val_loss == state.val_loss, other.updates == 17);
     for (const auto& e : run.parameters().entries()) {
         const auto part = [&](const Array<float>& a) { return a.sliced(0, e.offset, e.offset + e.parameter.size()); };
-        CHECK(same_bits(part(other.m), part(optimizer.m)));
-        CHECK(same_bits(part(other.v), part(optimizer.v)));
+        CHECK_ALL(same_bits(part(other.m), part(optimizer.m)), same_bits(part(other.v), part(optimizer.v)));
     }
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, {});
     CHECK(train::load_state(scratch.path(), run.parameters(), other, average).best_val_loss == kInfinity);
@@ -145,8 +133,7 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     CHECK(train::stored_state(scratch.path()).val_loss == 1.5);
 }
 
-TEST_CASE("checkpoint: before the first update there is no state of the optimizer, and nothing of it is kept",
-          "[train]") {
+TEST_CASE("checkpoint: before the first update no state of the optimizer is kept", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
     train::AdamW<float> optimizer(run.parameters(), {});
@@ -193,8 +180,7 @@ TEST_CASE("checkpoint: more time than the run was planned for is planned with", 
     }
 }
 
-TEST_CASE("checkpoint: with another optimizer or number of shards it is refused, and averaging may begin late",
-          "[train]") {
+TEST_CASE("checkpoint: another optimizer or number of shards is refused, averaging may begin late", "[train]") {
     const ScratchFolder scratch;
     train::TrainOptions o = options_until(5);
     o.optimizer = OptimizerKind::muon, o.shards = 4;

@@ -1,27 +1,17 @@
 // Training runs that are killed, or whose disk fails, at every single call that changes a disk, and then resume: the
 // folder ends like that of an undisturbed run, with the same files, links and bytes.
-#include <fcntl.h>
-#include <omp.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 #include "formats/files/file_calls.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 #include "tests/train/run.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
 // Evaluates and saves after each step; the fourth is the best of the seven.
 train::TrainOptions options() {
     train::TrainOptions o = small_options();
-    o.max_iters = 7, o.lr_decay_iters = 7, o.warmup_iters = 0;
-    o.learning_rate = 0.2, o.min_lr = 0.2;
+    o.max_iters = 7, o.lr_decay_iters = 7, o.warmup_iters = 0, o.learning_rate = 0.2, o.min_lr = 0.2;
     o.eval_every = 1, o.save_every = 1;
     return o;
 }
@@ -62,10 +52,7 @@ int train_in_child(const std::string& out, F before_call) {
 
 }  // namespace
 
-TEST_CASE(
-    "cut off saves: killed at any fifth call, or failed at any seventh, a run that goes on ends as one that was not "
-    "disturbed",
-    "[train][slow]") {
+TEST_CASE("cut off saves: killed or failed at any call, a resumed run ends as an undisturbed one", "[train][slow]") {
     omp_set_num_threads(1);  // no threads that fork() would leave behind
     const ScratchFolder scratch;
     const std::string straight = scratch.path("straight");

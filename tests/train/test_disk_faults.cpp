@@ -1,21 +1,9 @@
 // Disk failures, and power failures at every single call: an intact checkpoint remains, not older than the last one
 // reported as saved. A kill leaves more than a power failure does.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <map>
-
-#include "formats/files/file.h"
 #include "formats/files/file_calls.h"
-#include "tests/catch.h"
-#include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 #include "train/run/run_folder.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::RunFolder;
 
 namespace {
@@ -178,8 +166,7 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
     }
 }
 
-TEST_CASE("disk faults: after a kill or a power cut at any call, a run goes on from what it said to have saved",
-          "[train]") {
+TEST_CASE("disk faults: after a kill or a power cut at any call, a run goes on from its last save", "[train]") {
     for (const bool exchanges : {true, false}) {  // whether the file system can swap two names in one step
         const ScratchFolder scratch;
         fs::create_directory(scratch.path("run"));

@@ -2,16 +2,11 @@
 #include "train/evaluate.h"
 
 #include "data/sampler.h"
-#include "engine/fused/cross_entropy.h"
-#include "formats/files/file.h"
 #include "tests/models/architectures.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/parameters.h"
 #include "tests/train/run.h"
 #include "train/step/weight_average.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::WeightAverage;
 
 namespace {
@@ -34,8 +29,7 @@ double by_hand(const models::Transformer<float>& gpt, const std::vector<std::int
     for (std::size_t at = 0; at + 1 < tokens.size(); at += 16) {
         const std::size_t n = std::min<std::size_t>(16, tokens.size() - 1 - at);
         IdArray x({1, n}), y({1, n});
-        std::copy_n(tokens.data() + at, n, x.data());
-        std::copy_n(tokens.data() + at + 1, n, y.data());
+        std::copy_n(tokens.data() + at, n, x.data()), std::copy_n(tokens.data() + at + 1, n, y.data());
         total += static_cast<double>(gpt.loss(x, y).item()) * static_cast<double>(n);
         predicted += n;
     }
@@ -109,10 +103,8 @@ TEST_CASE("evaluate: can be stopped, within a batch too, and leaves the mode as 
     models::Transformer<float> gpt = model();
     int asked = 0;
     const auto tokens = random_tokens(20'000);
-    CHECK(std::isnan(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked < 3; }})));
-    CHECK(asked == 3);
-    CHECK(gpt.training());
-    CHECK_FALSE(NoGrad::active());
+    CHECK_ALL(std::isnan(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked < 3; }})), asked == 3);
+    CHECK_ALL(gpt.training(), !NoGrad::active());
     models::Transformer<float> other = model();  // can be stopped within a batch
     const auto window = random_tokens(17);       // one window
     int times = 0;
@@ -149,10 +141,7 @@ TEST_CASE("evaluate: with some of the tokens, windows spread evenly over the tex
                                           done.push_back(part);
                                           return true;
                                       }}));
-    CHECK(done.size() > 2);
-    CHECK(done.front() == 0);
-    CHECK(done.back() < 1);
-    CHECK(std::is_sorted(done.begin(), done.end()));
+    CHECK_ALL(done.size() > 2, done.front() == 0, done.back() < 1, std::is_sorted(done.begin(), done.end()));
 }
 
 TEST_CASE("average: known values, swapped in and out", "[train]") {
@@ -162,18 +151,15 @@ TEST_CASE("average: known values, swapped in and out", "[train]") {
     const auto set = [&](float a, float b) { flat.values().data()[0] = a, flat.values().data()[1] = b; };
     set(3, 1);
     average.update(0);  // d = 1 / 10
-    CHECK(average.kept.data()[0] == Approx(2.8));
-    CHECK(average.kept.data()[1] == Approx(0.9));
+    CHECK_ALL(average.kept.data()[0] == Approx(2.8), average.kept.data()[1] == Approx(0.9));
     set(0, 0);
     average.update(1000);  // d = 1 / 2
     CHECK(average.kept.data()[0] == Approx(1.4));
     {
         const train::Averaged scope(average);
-        CHECK(module["weight"].data()[0] == Approx(1.4));
-        CHECK(average.kept.data()[0] == 0);
+        CHECK_ALL(module["weight"].data()[0] == Approx(1.4), average.kept.data()[0] == 0);
     }
-    CHECK(module["weight"].data()[0] == 0);
-    CHECK(average.kept.data()[0] == Approx(1.4));
+    CHECK_ALL(module["weight"].data()[0] == 0, average.kept.data()[0] == Approx(1.4));
     WeightAverage off(flat, 0);
     off.update(3);
     off.swap();
@@ -189,8 +175,7 @@ TEST_CASE("average: it is evaluated and saved, and training itself does not chan
     Run averaged(o);
     train::RunFolder folder(scratch.path("out"));
     averaged.to_end(&folder);
-    CHECK(same_bits(plain.weights(), averaged.weights()));
-    CHECK(averaged.last_val_loss() != plain.last_val_loss());
+    CHECK_ALL(same_bits(plain.weights(), averaged.weights()), averaged.last_val_loss() != plain.last_val_loss());
     const auto saved = models::load_model(folder.checkpoints().front());
     const std::span<const std::int32_t> val = std::span<const std::int32_t>(averaged.tokens).subspan(540);
     CHECK(train::evaluate(*saved.model, val) == averaged.last_val_loss());

@@ -1,16 +1,10 @@
 // Training on examples: learned tokens, independence of rows and batches, threads, resuming.
 #include "data/dataset.h"
-#include "engine/fused/cross_entropy.h"
-#include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
-#include "tests/paths.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/callbacks.h"
 #include "train/evaluate.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using data::Example;
 using data::ExampleShape;
 using data::LossOn;
@@ -32,8 +26,7 @@ data::Dataset encoded(const std::vector<Example>& examples, const data::Tokenize
     corpus.begin_source(nullptr, "a.jsonl");
     corpus.take_examples(examples);
     data::Dataset dataset = data::make_dataset(corpus, tokenizer, {.loss_on = loss_on});
-    CHECK(dataset.learn.size() == dataset.ids.size());
-    CHECK(dataset.ends.size() == examples.size());
+    CHECK_ALL(dataset.learn.size() == dataset.ids.size(), dataset.ends.size() == examples.size());
     return dataset;
 }
 
@@ -90,11 +83,9 @@ TEST_CASE("examples: what is learned of each shape", "[train]") {
         tokenizer->encode_plain_parts(
             part, [&](auto ids, std::size_t) { apart.insert(apart.end(), ids.begin(), ids.end()); });
     apart.push_back(end);
-    CHECK(all_ids(e) == apart);
-    CHECK(learned_ids(encoded(completion, *tokenizer, LossOn::all)) == all_ids(e));
+    CHECK_ALL(all_ids(e) == apart, learned_ids(encoded(completion, *tokenizer, LossOn::all)) == all_ids(e));
     const data::Dataset text = encoded({{ExampleShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
-    CHECK(learned_ids(text) == all_ids(text));
-    CHECK(tokenizer->decode(all_ids(text)) == "One day<|endoftext|>");
+    CHECK_ALL(learned_ids(text) == all_ids(text), tokenizer->decode(all_ids(text)) == "One day<|endoftext|>");
     const models::LoadedModel loaded = chat_stories();
     const std::vector<Example> talk{
         {ExampleShape::messages,
@@ -128,8 +119,7 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     const ConstArray<float> before = loaded.model->head().weight.value().clone();
     const std::size_t used = loaded.tokenizer->vocab_size(), C = before.dim(1);
     models::add_chat_tokens(loaded);
-    CHECK(loaded.tokenizer->vocab_size() == used + 2);
-    CHECK(loaded.model->config.vocab_size == used + 2);
+    CHECK_ALL(loaded.tokenizer->vocab_size() == used + 2, loaded.model->config.vocab_size == used + 2);
     const ConstArray<float> after = loaded.model->head().weight.value();
     REQUIRE(after.dim(0) == used + 2);
     CHECK(loaded.model->head().weight.tensor().requires_grad());
@@ -163,9 +153,7 @@ TEST_CASE("examples: a sample in the middle of a run answers a question that is 
     CHECK(prompt.ends_with("assistant\n"));
     const std::vector<train::Sample> samples = train::write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
     REQUIRE(samples.size() == 2);
-    CHECK(samples[0].prompt == prompt);
-    CHECK(samples[1].prompt == "It is");
-    CHECK(samples[0].text != samples[1].text);
+    CHECK_ALL(samples[0].prompt == prompt, samples[1].prompt == "It is", samples[0].text != samples[1].text);
     const ExampleRun all(ExampleRun::options(), LossOn::all);
     CHECK(train::question_of(all.loop).empty());
 }
@@ -228,8 +216,7 @@ TEST_CASE("examples: the last of them are for validation, each evaluated as if i
         for (const std::size_t d : rows.examples(r)) CHECK(d >= 45);
         validated += rows.examples(r).size();
     }
-    CHECK(validated == 15);
-    CHECK(run.loop.text().train.size() == run.text.ends[44]);
+    CHECK_ALL(validated == 15, run.loop.text().train.size() == run.text.ends[44]);
     double total = 0, counted = 0;
     run.model->eval();
     for (std::size_t d = 45; d < 60; ++d) {

@@ -5,12 +5,7 @@
 #include "engine/base/cpu.h"
 #include "formats/sha256.h"
 #include "generate/sequence.h"
-#include "tests/reference/read.h"
-#include "tests/skip.h"
 #include "tests/train/run.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 

@@ -1,28 +1,19 @@
 // The training loop: the same losses as PyTorch, learning, and the inputs that a step depends on.
-#include <chrono>
-#include <thread>
-
 #include "data/sampler.h"
 #include "models/transformer.h"
 #include "nn/init.h"
-#include "tests/reference/read.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
 #include "train/settings/settings.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the same windows", "[train]") {
     const auto numbers = reference("training.json");
     train::TrainOptions o;
     o.n_layer = numbers["n_layer"], o.n_head = numbers["n_head"], o.n_embd = numbers["n_embd"];
-    o.block_size = numbers["block_size"], o.batch_size = numbers["batch_size"];
-    o.bias = true;
+    o.block_size = numbers["block_size"], o.batch_size = numbers["batch_size"], o.bias = true;
     o.learning_rate = numbers["learning_rate"], o.min_lr = numbers["min_lr"];
     o.warmup_iters = numbers["warmup_iters"], o.grad_clip = numbers["grad_clip"];
-    o.weight_decay = numbers["weight_decay"];
-    o.sampler = data::SamplerKind::sequential;
+    o.weight_decay = numbers["weight_decay"], o.sampler = data::SamplerKind::sequential;
     const auto losses = numbers["losses"].get<std::vector<double>>();
     const auto norms = numbers["grad_norms"].get<std::vector<double>>();
     const auto tokens = numbers["tokens"].get<std::vector<std::int32_t>>();
@@ -47,8 +38,7 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
         worst_loss = std::max(worst_loss, std::abs(result.loss - losses[i]));
         worst_norm = std::max(worst_norm, std::abs(result.grad_norm / norms[i] - 1));
     }
-    CHECK(worst_loss < 2e-5);
-    CHECK(worst_norm < 2e-3);
+    CHECK_ALL(worst_loss < 2e-5, worst_norm < 2e-3);
     for (const auto& [name, p] : model.parameters()) {
         INFO(name);
         // a key's bias changes no weight of attention: its gradient is rounding noise, which AdamW makes large
@@ -61,11 +51,9 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
 TEST_CASE("training: two halves of a batch, accumulated, are the whole batch", "[train]") {
     for (const auto& [sampler, name] : names(data::SamplerKind{})) {
         train::TrainOptions whole = small_options();
-        whole.sampler = sampler;
-        whole.batch_size = 12;
+        whole.sampler = sampler, whole.batch_size = 12;
         train::TrainOptions halves = whole;
-        halves.batch_size = 6;
-        halves.gradient_accumulation_steps = 2;
+        halves.batch_size = 6, halves.gradient_accumulation_steps = 2;
         Run a(whole), b(halves);
         REQUIRE(same_bits(a.weights(), b.weights()));
         for (int step = 0; step < 5; ++step) {
@@ -81,16 +69,9 @@ TEST_CASE("training: metrics of a step, and its gradient is no longer than the c
     Run run(small_options());
     const double loss = run.step();
     const train::Metrics& m = run.metrics();
-    CHECK(m.step == 1);
-    CHECK(m.loss == loss);
-    CHECK(m.grad_norm > 0);
-    CHECK(m.tok_s > 0);
-    CHECK(m.train_s > 0);
-    CHECK(m.lr == Approx(3e-3 / 4));
+    CHECK_ALL(m.step == 1, m.loss == loss, m.grad_norm > 0, m.tok_s > 0, m.train_s > 0, m.lr == Approx(3e-3 / 4));
     run.step();
-    CHECK(m.step == 2);
-    CHECK(m.lr == Approx(2 * 3e-3 / 4));
-    CHECK(run.state().step == 2);
+    CHECK_ALL(m.step == 2, m.lr == Approx(2 * 3e-3 / 4), run.state().step == 2);
     train::TrainOptions o = small_options();
     o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
     o.grad_clip = 1e-12;  // far below AdamW's epsilon: steps become p -= lr g / eps
@@ -129,12 +110,10 @@ TEST_CASE("training: a text that is too short is refused as bad input", "[train]
 
 TEST_CASE("training: stops at max_time, or when the validation loss has not improved for a while", "[train]") {
     train::TrainOptions o = small_options();
-    o.max_iters = 1'000'000'000;
-    o.max_time = 0.05;
+    o.max_iters = 1'000'000'000, o.max_time = 0.05;
     Run run(o);
     run.to_end();
-    CHECK(run.loop.stop_reason() == train::StopReason::max_time);
-    CHECK(run.state().step > 1);
+    CHECK_ALL(run.loop.stop_reason() == train::StopReason::max_time, run.state().step > 1);
     CHECK(run.state().step < o.max_iters);
     struct Slow : train::Callback {
         void evaluated(train::TrainingLoop&) override { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
@@ -142,16 +121,13 @@ TEST_CASE("training: stops at max_time, or when the validation loss has not impr
     o.eval_every = 1, o.max_time = 0.3;
     Run evaluated(o);
     evaluated.loop.run({&slow});
-    CHECK(evaluated.state().step > 1);
-    CHECK(evaluated.state().step < 15);
-    CHECK(std::isfinite(run.last_val_loss()));
+    CHECK_ALL(evaluated.state().step > 1, evaluated.state().step < 15, std::isfinite(run.last_val_loss()));
     train::TrainOptions patient = small_options();  // stops when the validation loss has not improved for a while
     patient.eval_every = 5, patient.patience = 3, patient.max_iters = 10'000, patient.lr_decay_iters = 0;
     patient.learning_rate = 0.05;  // learns its few letters by heart
     Run waiting(patient, letters(300));
     waiting.to_end();
-    CHECK(waiting.loop.stop_reason() == train::StopReason::patience);
-    CHECK(waiting.state().best_step > 0);
+    CHECK_ALL(waiting.loop.stop_reason() == train::StopReason::patience, waiting.state().best_step > 0);
     CHECK(waiting.state().step == waiting.state().best_step + 15);
     CHECK(waiting.state().val_loss > waiting.state().best_val_loss);
 }
@@ -163,8 +139,7 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     o.learning_rate = o.min_lr = 0;  // the model stays as it is
     struct Losses : train::Callback {
         void evaluated(train::TrainingLoop& loop) override {
-            tokens.push_back(loop.metrics().val_tokens);
-            losses.push_back(*loop.metrics().val_loss);
+            tokens.push_back(loop.metrics().val_tokens), losses.push_back(*loop.metrics().val_loss);
             bits.push_back(*loop.metrics().bits_per_byte / *loop.metrics().val_loss);
         }
         std::vector<std::size_t> tokens;
@@ -177,9 +152,7 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     const double loss = train::evaluate(*run.model, run.loop.text().val, {.max_tokens = 64});
     CHECK(seen.losses == std::vector<double>(5, loss));
     for (const double ratio : seen.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
-    CHECK(run.state().val_loss == loss);
-    CHECK(run.state().best_val_loss == loss);
-    CHECK(run.last_val_loss() == loss);
+    CHECK_ALL(run.state().val_loss == loss, run.state().best_val_loss == loss, run.last_val_loss() == loss);
     o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
     CHECK(train::changed_settings(train::parse_toml(run.state().config, "then"), o) ==
           std::vector<std::string>{"--eval-iters was 2, is 3"});
@@ -187,8 +160,7 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
 
 TEST_CASE("training: the clock changes the plan of a run whose time is limited", "[train][unsanitized]") {
     train::TrainOptions o = small_options();
-    o.lr_decay_iters = 0, o.max_iters = 1'000'000'000, o.plan.adjustable = true;
-    o.max_time = kEmulated ? 6 : 0.6;
+    o.lr_decay_iters = 0, o.max_iters = 1'000'000'000, o.plan.adjustable = true, o.max_time = kEmulated ? 6 : 0.6;
     struct Replans : train::Callback {
         void replanned(train::TrainingLoop& loop) override { steps.push_back(loop.options().max_iters); }
         std::vector<std::size_t> steps;
@@ -202,11 +174,8 @@ TEST_CASE("training: the clock changes the plan of a run whose time is limited",
     const std::vector<std::size_t> steps = replans_of(run);
     REQUIRE(!steps.empty());
     const train::TrainOptions& now = run.loop.options();
-    CHECK(now.max_iters == steps.back());
-    CHECK(now.max_iters < 1'000'000);
-    CHECK(now.plan.changes.size() == steps.size());
-    CHECK(now.plan.adjustable);
-    CHECK(now.plan.changes[0].steps_before == 1'000'000'000);
+    CHECK_ALL(now.max_iters == steps.back(), now.max_iters < 1'000'000, now.plan.changes.size() == steps.size());
+    CHECK_ALL(now.plan.adjustable, now.plan.changes[0].steps_before == 1'000'000'000);
     CHECK(run.state().config == train::to_toml(now));
     o.plan.adjustable = false;  // steps that the user asked for stay
     Run asked(o);
@@ -248,6 +217,5 @@ TEST_CASE("training: a run that was planned again is repeated by its config, fro
     const std::vector<double> after = rates(o);
     for (std::size_t i = 0; i < 12; ++i) CHECK(replanned[i] == before[i]);
     for (std::size_t i = 14; i < 60; ++i) CHECK(replanned[i] == after[i]);  // a twentieth of 48 steps between
-    CHECK(replanned[12] > before[12]);
-    CHECK(replanned[12] < after[12]);
+    CHECK_ALL(replanned[12] > before[12], replanned[12] < after[12]);
 }

@@ -1,11 +1,6 @@
 // metrics.jsonl: its keys, and the lines that a resumed run keeps.
 #include "train/run/metrics.h"
 
-#include "tests/support/checks.h"
-#include "tests/support/json_lines.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
 using train::Metrics;
 using train::MetricsFile;
 

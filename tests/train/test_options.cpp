@@ -2,14 +2,9 @@
 #include "train/settings/settings.h"
 
 #include "formats/utf8.h"
-#include "tests/support/error_of.h"
-#include "tests/support/json_lines.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/config_of.h"
 #include "train/run/resume.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::TrainOptions;
 
 namespace {
@@ -57,8 +52,7 @@ TrainOptions read_back(const TrainOptions& options) {
 // The error of a config.toml with this text, a BadInput; "" for none.
 std::string refusal(const std::string& toml) {
     const std::string error = error_of([&] { train::parse_toml(toml, "c.toml"); });
-    CHECK((error.empty() || error.find("c.toml: ") != std::string::npos));
-    CHECK(error.find('\n') == std::string::npos);
+    CHECK_ALL((error.empty() || error.find("c.toml: ") != std::string::npos), error.find('\n') == std::string::npos);
     return error;
 }
 
@@ -78,14 +72,12 @@ TEST_CASE("options: every value that a flag takes survives config.toml, a name a
     }
     for (const double rate : {-0.0, 5e-324, 1e300, 1.0 / 3, 100.0}) {
         o.min_lr = rate;
-        CHECK(read_back(o).min_lr == rate);
-        CHECK(train::to_toml(read_back(o)) == train::to_toml(o));
+        CHECK_ALL(read_back(o).min_lr == rate, train::to_toml(read_back(o)) == train::to_toml(o));
     }
     for (const std::string text : {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f",
                                    "\u00fc\u4e2d", "caf\xE9/it's 100%.txt", "\xFF"}) {
         o.out = text, o.sample_prompt = {text, text};
-        CHECK(formats::find_invalid_utf8(train::to_toml(o)) == std::string::npos);
-        CHECK(read_back(o).out == text);
+        CHECK_ALL(formats::find_invalid_utf8(train::to_toml(o)) == std::string::npos, read_back(o).out == text);
         CHECK(read_back(o).sample_prompt == o.sample_prompt);
     }
     o.data = {"a.txt", "caf\xE9.txt"};  // a name that is not UTF-8 is written as in a URL
@@ -116,16 +108,11 @@ TEST_CASE("options: what is given stays, and the rest comes from below", "[train
     flags.options.dry_run = true;
     const train::Config file = train::parse_toml("seed = 7\nbatch_size = 9\nreplan = true\n", "c.toml");
     flags.fill(file);
-    CHECK(flags.options.n_layer == all_different().n_layer);
-    CHECK(flags.options.seed == all_different().seed);
-    CHECK(flags.options.batch_size == 9);
-    CHECK(flags.options.n_head == TrainOptions().n_head);
+    CHECK_ALL(flags.options.n_layer == all_different().n_layer, flags.options.seed == all_different().seed);
+    CHECK_ALL(flags.options.batch_size == 9, flags.options.n_head == TrainOptions().n_head);
     CHECK(flags.options.dry_run);  // of this start
-    CHECK(flags.options.plan.adjustable);
-    CHECK(flags.is_given("batch-size"));
-    CHECK_FALSE(flags.is_flag("batch-size"));
-    CHECK(flags.is_flag("seed"));
-    CHECK_FALSE(flags.is_given("n-head"));
+    CHECK_ALL(flags.options.plan.adjustable, flags.is_given("batch-size"), !flags.is_flag("batch-size"));
+    CHECK_ALL(flags.is_flag("seed"), !flags.is_given("n-head"));
 }
 
 TEST_CASE("options: the plan of a run is kept in its config.toml, and is no setting", "[train]") {
@@ -146,8 +133,7 @@ TEST_CASE("options: the plan of a run is kept in its config.toml, and is no sett
     options.plan.adjustable = true;
     for (const Changes& changes : {Changes{}, Changes{{20, 30}}, Changes{{20, 30}, {25, 60}}}) {
         options.plan.changes = changes;
-        CHECK(read_back(options).plan.adjustable);
-        CHECK(read_back(options).plan.changes == changes);
+        CHECK_ALL(read_back(options).plan.adjustable, read_back(options).plan.changes == changes);
     }
     CHECK_THAT(refusal("replan = 1"), contains("replan: true or false"));
     CHECK_THAT(refusal("replan_step = 'soon'"), contains("replan_step: whole numbers"));
@@ -166,11 +152,9 @@ TEST_CASE("options: texts of the command line and of Python are read alike", "[t
     CHECK(read("n-layer", {"3", "010"}).empty());
     for (const auto& [time, seconds] :
          {std::pair{"90", 90}, {"90s", 90}, {"5m", 300}, {"1h30m", 5400}, {"2d", 172'800}}) {
-        CHECK(read("max-time", {time}).empty());
-        CHECK(o.max_time == seconds);
+        CHECK_ALL(read("max-time", {time}).empty(), o.max_time == seconds);
     }
-    CHECK(read("learning-rate", {"+1e-3"}).empty());
-    CHECK(read("data", {"a", "b"}).empty());
+    CHECK_ALL(read("learning-rate", {"+1e-3"}).empty(), read("data", {"a", "b"}).empty());
     check_settings(o, "n_layer = 10\nlearning_rate = 1e-3\ndata = [ 'a', 'b' ]");
     CHECK(read("n-layer", {"-1"}) == "--n-layer: a whole number of at least 0 is required, got '-1'");
     CHECK(read("learning-rate", {"1e-3x"}) == "--learning-rate: a number is required, got '1e-3x'");
@@ -206,8 +190,7 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
     CHECK(train::read_toml(folder.write("c.toml", "n_layer = 7\n")).options.n_layer == 7);
     CHECK(train::parse_toml("of_tomorrow = 1\n", "c.toml", train::UnknownKeys::passed_over).given.empty());
     const train::Config older = train::parse_toml("overwrite = true\n", "c.toml");  // as older versions wrote
-    CHECK(older.given.empty());
-    CHECK_FALSE(older.options.overwrite);
+    CHECK_ALL(older.given.empty(), !older.options.overwrite);
 }
 
 TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {

@@ -1,14 +1,9 @@
 // Several processes that train together give the result of one, to the last bit. Here they are threads;
 // tests/cli/test_mpirun.cpp uses mpirun.
-#include "formats/files/file.h"
-#include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "tests/train/threads_as_processes.h"
 #include "train/evaluate.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::OptimizerKind;
 
 namespace {
@@ -63,9 +58,7 @@ void check_same(const train::TrainOptions& o) {
     for (const std::size_t count : {2u, 4u}) {
         INFO(count << " processes, " << name_of(o.optimizer));
         for (const Ended& each : trained_together(o, count)) {
-            CHECK(same_bits(each.weights, one.weights));
-            CHECK(each.loss == one.loss);
-            CHECK(each.norm == one.norm);
+            CHECK_ALL(same_bits(each.weights, one.weights), each.loss == one.loss, each.norm == one.norm);
             CHECK(each.val_loss == one.val_loss);
         }
     }
@@ -77,8 +70,7 @@ TEST_CASE("processes: 1, 2 and 4 train the same model, with every optimizer", "[
     for (const auto& [optimizer, name] : names(OptimizerKind{})) check_same(options_together(optimizer));
 }
 
-TEST_CASE("processes: dropout, accumulation, averages, bf16 and recomputed activations change nothing",
-          "[train][processes]") {
+TEST_CASE("processes: dropout, accumulation, averages, bf16 and recomputing change nothing", "[train][processes]") {
     train::TrainOptions o = options_together(OptimizerKind::muon);
     o.arch = "nanochat", o.dropout = 0.2, o.gradient_accumulation_steps = 2, o.ema = 0.9, o.eval_every = 3;
     o.precision = Precision::bf16, o.checkpoint_activations = true, o.muon_split_heads = true;
@@ -163,15 +155,13 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
                 if (resume) CHECK_IN_THREAD(same_bits(run.weights(), whole.weights));
             });
         };
-        run_in(scratch.path("two"), 2, false);
-        run_in(scratch.path("four"), 4, false);
+        run_in(scratch.path("two"), 2, false), run_in(scratch.path("four"), 4, false);
         const auto state = [&](const char* name) {
             return formats::read_file(scratch.path(name) + "/step-000003/model.safetensors");
         };
         CHECK(state("two") == state("four"));
         o.max_iters = 6;
-        run_in(scratch.path("two"), 4, true);
-        run_in(scratch.path("four"), 1, true);
+        run_in(scratch.path("two"), 4, true), run_in(scratch.path("four"), 1, true);
     }
 }
 
@@ -204,8 +194,7 @@ TEST_CASE("processes: one that is asked to stop stops all after the same step", 
         CHECK_IN_THREAD(run.loop.stop_reason() == train::StopReason::interrupted);
         steps[all.rank] = run.loop.state().step;
     });
-    CHECK(steps[0] >= 5);
-    CHECK(steps[0] < 9);
+    CHECK_ALL(steps[0] >= 5, steps[0] < 9);
     for (const std::size_t each : steps) CHECK(each == steps[0]);
 }
 

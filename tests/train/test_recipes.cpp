@@ -1,15 +1,11 @@
 // Recipes, and how they fit themselves to a run.
 #include "train/recipes/recipes.h"
 
-#include <set>
-
 #include "tests/train/config_of.h"
 #include "tests/train/run.h"
+#include "train/recipes/estimate.h"
 #include "train/recipes/fit.h"
-#include "train/recipes/speed.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::Budget;
 using train::OptimizerKind;
 using train::TrainOptions;
@@ -65,8 +61,7 @@ TEST_CASE("recipes: every one that is listed exists, and a small text has a smal
     CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
     for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {  // a short text has a short context
         const std::size_t context = fitted({60, 900, tokens}).block_size;
-        CHECK(context >= 1);
-        CHECK(context <= std::max<std::size_t>(1, tokens / 4));
+        CHECK_ALL(context >= 1, context <= std::max<std::size_t>(1, tokens / 4));
     }
 }
 
@@ -77,8 +72,7 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
         const TrainOptions o = fitted({seconds, 900, tokens});
         CHECK(matrices(o) >= before);
         before = matrices(o);
-        CHECK(o.batch_size * o.block_size >= 256);
-        CHECK(o.batch_size * o.block_size <= 16384);
+        CHECK_ALL(o.batch_size * o.block_size >= 256, o.batch_size * o.block_size <= 16384);
         CHECK(matrices(fitted({seconds, 90, tokens})) <= before);
         CHECK(matrices(fitted({seconds, 9000, tokens})) >= before);
     }
@@ -90,17 +84,11 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     // A text that is seen often gets dropout and more weight decay: once, 8 times, 14 times (bench/recipes.md).
     const Budget minute{60, 900, 1'115'394}, some{350, 900, 1'115'394}, ten{600, 900, 1'115'394};
     const TrainOptions once = fitted(minute), repeated = fitted(some), often = fitted(ten);
-    CHECK(matrices(often) > matrices(once));
-    CHECK(often.block_size > once.block_size);
-    CHECK(once.dropout == 0);
-    CHECK(repeated.dropout > 0);
-    CHECK(often.dropout > repeated.dropout);
-    CHECK(once.weight_decay < often.weight_decay);
+    CHECK_ALL(matrices(often) > matrices(once), often.block_size > once.block_size, once.dropout == 0);
+    CHECK_ALL(repeated.dropout > 0, often.dropout > repeated.dropout, once.weight_decay < often.weight_decay);
     CHECK(often.weight_decay < repeated.weight_decay);
     CHECK(fitted({60, 900, 50'000}).weight_decay == repeated.weight_decay);  // 60 times
-    CHECK(once.cautious_weight_decay);
-    CHECK(repeated.cautious_weight_decay);
-    CHECK_FALSE(often.cautious_weight_decay);
+    CHECK_ALL(once.cautious_weight_decay, repeated.cautious_weight_decay, !often.cautious_weight_decay);
     CHECK(often.learning_rate < once.learning_rate);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
     CHECK(fitted(ten, {"learning-rate"}).learning_rate == once.learning_rate);
@@ -152,23 +140,19 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     for (const std::size_t width : {16, 64, 96, 100, 192}) {
         o.n_embd = width;
         o = fitted(budget, {"n-embd"}, o);
-        CHECK(o.n_embd == width);
-        CHECK(width % o.n_head == 0);
-        CHECK(width / o.n_head % 2 == 0);
+        CHECK_ALL(o.n_embd == width, width % o.n_head == 0, width / o.n_head % 2 == 0);
     }
     for (const std::size_t heads : {1, 3, 5, 12}) {
         o.n_head = heads;
         o = fitted(budget, {"n-head"}, o);
-        CHECK(o.n_head == heads);
-        CHECK(o.n_embd % (2 * heads) == 0);
+        CHECK_ALL(o.n_head == heads, o.n_embd % (2 * heads) == 0);
     }
     for (const std::size_t tokens : {1'000, 8'000, 30'000, 1'000'000}) {  // of 1, 2, 3 and more heads
         for (const std::size_t kv_heads : {1, 2, 3, 4, 5}) {
             TrainOptions shared = train::recipe("fast").options;
             shared.n_kv_head = kv_heads;
             shared = fitted({60, 900, tokens}, {"n-kv-head"}, shared);
-            CHECK(shared.n_head % kv_heads == 0);
-            CHECK(shared.n_embd % (2 * shared.n_head) == 0);
+            CHECK_ALL(shared.n_head % kv_heads == 0, shared.n_embd % (2 * shared.n_head) == 0);
         }
     }
     const auto with = [&](OptimizerKind optimizer, const Names& given) {
@@ -196,8 +180,7 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     train::fit_to_steps(large, c);
     // eval_iters: 0.3 of the tokens between two evaluations: 10% of their time
     check_settings(o, "eval_every = 500\nsample_every = 1000\neval_iters = 150\npatience = 0");
-    CHECK(o.log_every == TrainOptions{}.log_every);
-    CHECK(o.ema == Approx(0.975).epsilon(1e-3));
+    CHECK_ALL(o.log_every == TrainOptions{}.log_every, o.ema == Approx(0.975).epsilon(1e-3));
     train::fit_to_steps({60, 900, 400'000}, c);  // 16 times the text
     check_settings(o, "eval_every = 50\nsave_every = 500\npatience = 16");
     for (const std::size_t steps : {0, 1, 3, 60}) {
@@ -205,32 +188,6 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
         train::fit_to_steps(large, c);
         CHECK_NOTHROW(o.validate());
     }
-}
-
-TEST_CASE("speed: measured, and how long a run takes with evaluations, checkpoints and samples", "[train]") {
-    CHECK(train::product_gflops(Precision::fp32) > 0);
-    CHECK(train::product_gflops(Precision::bf16) > 0);
-    Run plain(small_options());
-    const TrainOptions o = small_options();
-    const Array<float> before = plain.weights();
-    CHECK(train::seconds_per_step(o, *plain.model, plain.tokenizer, plain.tokens, 0.01) > 0);
-    CHECK(same_bits(plain.weights(), before));
-    TrainOptions timed;  // how long a run takes, with evaluations, checkpoints and samples
-    timed.batch_size = 4, timed.block_size = 25, timed.max_iters = 100, timed.val_fraction = 0.1;
-    timed.eval_every = 20, timed.eval_iters = 3, timed.save_every = 0, timed.sample_every = 50,
-    timed.eval_on_start = true;
-    train::Estimate sizes;
-    sizes.checkpoint_bytes = 600e6;
-    const auto planned = [&] { return train::planned_seconds(timed, sizes, 100'000, 3); };
-    // an evaluation of 300 of 10,000 tokens takes a third of what a step of 100 tokens takes for as many, 3 s; a
-    // checkpoint 2 s; a sample of 200 tokens as long as training on 1000, 30 s
-    CHECK(planned().training == 300);
-    CHECK(planned().all == Approx(300 + 6 * 3 + 6 * 2 + 2 * 30));
-    timed.save_every = 10, timed.sample_prompt = {"a", "b"}, timed.eval_on_start = false, timed.eval_iters = 0;
-    CHECK(planned().all == Approx(300 + 5 * 100 + 10 * 2 + 4 * 30));
-    timed.max_time = 30;  // ends it
-    CHECK(planned().all == 30);
-    CHECK(planned().training < 30);
 }
 
 TEST_CASE("recipes: operations give the same plan on any machine, seconds a tenth more steps than fit", "[train]") {
@@ -250,11 +207,9 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
                        other = planned({"max-flops"}, 50, fast, "fast");
     CHECK(train::differing(one, other).empty());
     const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
-    CHECK(steps * a_step <= 3e13);
-    CHECK((steps + 1) * a_step > 3e13);
+    CHECK_ALL(steps * a_step <= 3e13, (steps + 1) * a_step > 3e13);
     check_settings(one, "precision = 'fp32'\nmax_time = 0");
-    CHECK(one.n_layer > 2);
-    CHECK(planned({"max-flops", "max-iters"}, 900, one, "fast").max_iters == one.max_iters);
+    CHECK_ALL(one.n_layer > 2, planned({"max-flops", "max-iters"}, 900, one, "fast").max_iters == one.max_iters);
     TrainOptions few = fast;
     few.max_iters = 7;
     CHECK(planned({"max-flops", "max-iters"}, 900, few, "fast").max_iters == 7);

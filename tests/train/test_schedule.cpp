@@ -1,29 +1,18 @@
 // The learning rate of each step.
 #include "train/step/schedule.h"
 
-#include <cmath>
-#include <functional>
-
-#include "tests/catch.h"
-
 using inkling::train::Schedule;
 using inkling::train::ScheduleKind;
 
 TEST_CASE("schedule: cosine, linear and constant have known values", "[train]") {
     const Schedule s{ScheduleKind::cosine, 1e-3, 1e-4, 100, 2000};
     CHECK(s.at(0) == Approx(9.900990099009901e-06).epsilon(1e-14));
-    CHECK(s.at(99) == Approx(9.9009900990099e-04).epsilon(1e-14));
-    CHECK(s.at(100) == Approx(1e-3).epsilon(1e-14));
-    CHECK(s.at(1050) == Approx(5.5e-4).epsilon(1e-14));
-    CHECK(s.at(2000) == Approx(1e-4).epsilon(1e-14));
+    CHECK_ALL(s.at(99) == Approx(9.9009900990099e-04).epsilon(1e-14), s.at(100) == Approx(1e-3).epsilon(1e-14));
+    CHECK_ALL(s.at(1050) == Approx(5.5e-4).epsilon(1e-14), s.at(2000) == Approx(1e-4).epsilon(1e-14));
     CHECK(s.at(5'000'000) == 1e-4);
     const Schedule line{ScheduleKind::linear, 1.0, 0.2, 10, 20};  // linear and constant
-    CHECK(line.at(0) == Approx(1.0 / 11));
-    CHECK(line.at(9) == Approx(10.0 / 11));
-    CHECK(line.at(10) == Approx(1.0));
-    CHECK(line.at(15) == Approx(0.6));
-    CHECK(line.at(19) == Approx(0.28));
-    CHECK(line.at(20) == 0.2);
+    CHECK_ALL(line.at(0) == Approx(1.0 / 11), line.at(9) == Approx(10.0 / 11), line.at(10) == Approx(1.0));
+    CHECK_ALL(line.at(15) == Approx(0.6), line.at(19) == Approx(0.28), line.at(20) == 0.2);
     const Schedule flat{ScheduleKind::constant, 1.0, 0.2, 2, 20};
     CHECK(flat.at(0) == Approx(1.0 / 3));
     for (const std::size_t step : {2, 19, 20, 1000}) CHECK(flat.at(step) == 1.0);
@@ -35,15 +24,11 @@ TEST_CASE("schedule: warm-up, stable, decay as 1 - sqrt, over a last part of any
     for (const std::size_t step : {100, 1050, 1599, 1600}) CHECK(s.at(step) == 1e-3);
     CHECK(s.at(1604) == Approx(9.1e-4).epsilon(1e-14));  // 1/100 of the decay: 1/10 of the way
     CHECK(s.at(1700) == Approx(5.5e-4).epsilon(1e-14));  // a quarter: half of the way
-    CHECK(s.at(1999) == Approx(1.01125704005e-4).epsilon(1e-11));
-    CHECK(s.at(2000) == 1e-4);
-    CHECK(s.at(9000) == 1e-4);
+    CHECK_ALL(s.at(1999) == Approx(1.01125704005e-4).epsilon(1e-11), s.at(2000) == 1e-4, s.at(9000) == 1e-4);
     const Schedule late{ScheduleKind::wsd, 1, 0, 10, 100, 0};
-    CHECK(late.at(99) == 1);
-    CHECK(late.at(100) == 0);
+    CHECK_ALL(late.at(99) == 1, late.at(100) == 0);
     const Schedule all{ScheduleKind::wsd, 1, 0, 10, 100, 1};  // decays as soon as the warm-up ends
-    CHECK(all.at(10) == 1);
-    CHECK(all.at(20) == Approx(1 - std::sqrt(1.0 / 9)));
+    CHECK_ALL(all.at(10) == 1, all.at(20) == Approx(1 - std::sqrt(1.0 / 9)));
 }
 
 TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays between the two rates", "[train]") {
@@ -57,8 +42,7 @@ TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays betwe
                     CHECK(next > now);
                 else
                     CHECK(next <= now);
-                CHECK(now > 0);
-                CHECK(now <= 1e-3);
+                CHECK_ALL(now > 0, now <= 1e-3);
                 if (step >= warmup) CHECK(now >= 1e-5);
             }
         }
@@ -81,25 +65,21 @@ TEST_CASE("schedule: planned again, it leads from the old plan's rate to the new
     Schedule s{ScheduleKind::linear, 1.0, 0.0, 0, 300};
     std::vector<inkling::train::RunPlan::Change> changes = {{100, 100}};  // it had decayed to 0
     s.changes = changes;
-    CHECK(s.at(50) == Approx(0.5));
-    CHECK(s.at(99) == Approx(0.01));
+    CHECK_ALL(s.at(50) == Approx(0.5), s.at(99) == Approx(0.01));
     for (std::size_t i = 0; i < 10; ++i)  // a twentieth of 200 steps
         CHECK(s.at(100 + i) == Approx(static_cast<double>(i + 1) / 10 * (1 - static_cast<double>(100 + i) / 300)));
-    CHECK(s.at(110) == Approx(1 - 110.0 / 300));
-    CHECK(s.at(300) == 0);
+    CHECK_ALL(s.at(110) == Approx(1 - 110.0 / 300), s.at(300) == 0);
     changes = {{100, 300}};  // nothing changes
     CHECK(s.at(100) == Approx(1 - 100.0 / 300));
     // a second change, in the middle of the first one's line, starts from the current rate
     changes = {{100, 100}, {105, 300}};
     s.changes = changes, s.decay_steps = 205;
     const double found = 0.6 * (1 - 105.0 / 300);
-    CHECK(s.at(99) == Approx(0.01));
-    CHECK(s.at(104) == Approx(0.5 * (1 - 104.0 / 300)));
+    CHECK_ALL(s.at(99) == Approx(0.01), s.at(104) == Approx(0.5 * (1 - 104.0 / 300)));
     for (std::size_t i = 0; i < 5; ++i)  // a twentieth of 100 steps
         CHECK(s.at(105 + i) ==
               Approx(found + static_cast<double>(i + 1) / 5 * (1 - static_cast<double>(105 + i) / 205 - found)));
-    CHECK(s.at(150) == Approx(1 - 150.0 / 205));
-    CHECK(s.at(205) == 0);
+    CHECK_ALL(s.at(150) == Approx(1 - 150.0 / 205), s.at(205) == 0);
 }
 
 namespace {
@@ -125,8 +105,7 @@ Used run(const std::function<double(double)>& speed, std::size_t planned = 2376)
         used.replans += steps != planned;
         planned = steps;
     }
-    used.time = seconds / kTime;
-    used.plan = static_cast<double>(step) / static_cast<double>(planned);
+    used.time = seconds / kTime, used.plan = static_cast<double>(step) / static_cast<double>(planned);
     return used;
 }
 

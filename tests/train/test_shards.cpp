@@ -3,9 +3,6 @@
 #include "tests/train/run.h"
 #include "train/sharding/pairwise_sum.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 train::TrainOptions sharded_options(std::size_t shards) {
@@ -31,8 +28,7 @@ TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[trai
         sum.clear();
         for (std::size_t i = 0; i < 7; ++i) sum.push(parts[i]);
         Array<float> last = parts[7].clone();
-        sum.add_to(last.data(), 0, 40'000);
-        sum.add_to(last.data(), 40'000, kSize);
+        sum.add_to(last.data(), 0, 40'000), sum.add_to(last.data(), 40'000, kSize);
         std::size_t other = 0, in_order = 0;
         for (std::size_t i = 0; i < kSize; ++i) {
             const auto g = [&](std::size_t p) { return parts[p].data()[i]; };
@@ -40,8 +36,7 @@ TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[trai
             other += last.data()[i] != left + right;
             in_order += last.data()[i] != ((((((g(0) + g(1)) + g(2)) + g(3)) + g(4)) + g(5)) + g(6)) + g(7);
         }
-        CHECK(other == 0);
-        CHECK(in_order > 0);
+        CHECK_ALL(other == 0, in_order > 0);
     }
 }
 
@@ -92,11 +87,9 @@ TEST_CASE("shards: runs differ in rounding alone, and not at all between numbers
     const Array<float> one = trained(1, 2, whole);
     for (const std::size_t shards : {2u, 4u, 8u}) {
         const Array<float> weights = trained(shards, 2, loss);
-        CHECK_FALSE(same_bits(weights, one));
-        CHECK(std::abs(loss - whole) < 1e-5);
+        CHECK_ALL(!same_bits(weights, one), std::abs(loss - whole) < 1e-5);
         double none = 0;
-        CHECK(same_bits(trained(shards, 3, none), weights));
-        CHECK(none == loss);
+        CHECK_ALL(same_bits(trained(shards, 3, none), weights), none == loss);
     }
 }
 
@@ -110,8 +103,7 @@ TEST_CASE("shards: each part has dropout of its own, and numbers that make no se
     const double four = run.step();
     std::vector<double> steps;
     for (int i = 0; i < 4; ++i) steps.push_back(alone.step());
-    CHECK(steps[0] != steps[1]);
-    CHECK(std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
+    CHECK_ALL(steps[0] != steps[1], std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
     train::TrainOptions wrong = small_options();  // numbers that make no sense are refused
     for (const std::size_t shards : {0u, 3u, 8192u}) {
         wrong.shards = shards;

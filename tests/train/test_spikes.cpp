@@ -2,11 +2,8 @@
 #include "train/step/spikes.h"
 
 #include "formats/safetensors/safetensors.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::Spikes;
 
 namespace {
@@ -31,8 +28,7 @@ struct Knock {
 
 train::TrainOptions options_of(double skip, std::size_t steps = 90) {
     train::TrainOptions o = small_options();
-    o.skip_spikes = skip;
-    o.max_iters = o.lr_decay_iters = steps;
+    o.skip_spikes = skip, o.max_iters = o.lr_decay_iters = steps;
     return o;
 }
 
@@ -59,13 +55,11 @@ TEST_CASE("spikes: the z-score is over the last 128 steps, and drops and what st
     CHECK(of_deviation_one(10, 64).scores(17, 2).loss == Approx(7));
     Spikes spikes = of_deviation_one(1000);
     for (std::size_t i = 0; i < Spikes::kWindow; ++i) spikes.add(10 + (i % 2 ? 1 : -1), 1);  // what was before is gone
-    CHECK(spikes.scores(17, 1).loss == Approx(7));
-    CHECK(of_deviation_one(10).scores(-1000, 2).loss == Approx(-1010));
+    CHECK_ALL(spikes.scores(17, 1).loss == Approx(7), of_deviation_one(10).scores(-1000, 2).loss == Approx(-1010));
     CHECK(of_deviation_one(10).scores(-1000, -1000).largest() < 0);
     Spikes same;  // a drop is none, and neither is a small step where all were the same
     for (int i = 0; i < 100; ++i) same.add(2, 0);
-    CHECK(same.scores(2, 0).largest() == 0);
-    CHECK(same.scores(2.01, 0).loss == Approx(5));
+    CHECK_ALL(same.scores(2, 0).largest() == 0, same.scores(2.01, 0).loss == Approx(5));
     CHECK(same.scores(4, 0).loss == Approx(1000));
     CHECK(same.scores(2, 1).grad_norm == 0);  // nothing to compare with
     for (int i = 0; i < 128; ++i) same.add(2, 0.5);
@@ -77,8 +71,7 @@ TEST_CASE("spikes: the z-score is over the last 128 steps, and drops and what st
         told += higher.scores(100, 20).loss > 6;
         higher.add(100, 20);
     }
-    CHECK(told >= 1);
-    CHECK(told <= 4);
+    CHECK_ALL(told >= 1, told <= 4);
 }
 
 TEST_CASE("spikes: text that reads back to the same bits, and other text that is refused", "[train]") {
@@ -86,10 +79,8 @@ TEST_CASE("spikes: text that reads back to the same bits, and other text that is
     for (int i = 0; i < 150; ++i) spikes.add(1.0 / (i + 3), 1e-17 * i);
     Spikes again;
     REQUIRE(again.read(spikes.to_text()));
-    CHECK(again.to_text() == spikes.to_text());
-    CHECK(again.scores(0.1, 3e-15).loss == spikes.scores(0.1, 3e-15).loss);
-    CHECK(again.scores(0.1, 3e-15).grad_norm == spikes.scores(0.1, 3e-15).grad_norm);
-    CHECK(Spikes().to_text().empty());
+    CHECK_ALL(again.to_text() == spikes.to_text(), again.scores(0.1, 3e-15).loss == spikes.scores(0.1, 3e-15).loss);
+    CHECK_ALL(again.scores(0.1, 3e-15).grad_norm == spikes.scores(0.1, 3e-15).grad_norm, Spikes().to_text().empty());
     CHECK(again.read(""));
     std::string many;
     for (int i = 0; i < 300; ++i) many += "1 ";
@@ -100,23 +91,18 @@ TEST_CASE("spikes: text that reads back to the same bits, and other text that is
     }
 }
 
-TEST_CASE("spikes: --skip-spikes leaves weights and moments as they are once, and without it the step is made",
-          "[train]") {
+TEST_CASE("spikes: --skip-spikes leaves weights and moments as they are once", "[train]") {
     Run run(options_of(6));
     CHECK(skipped_of(run, 75, 75).empty());
     const Array<float> before = run.weights();
     const std::uint64_t updates = run.loop.step().optimizer->updates;
-    CHECK(skipped_of(run, 76, 75) == std::vector<std::size_t>{76});
-    CHECK(run.metrics().z.largest() > 6);
-    CHECK(std::isfinite(run.metrics().loss));
-    CHECK(run.loop.step().optimizer->updates == updates);
+    CHECK_ALL(skipped_of(run, 76, 75) == std::vector<std::size_t>{76}, run.metrics().z.largest() > 6);
+    CHECK_ALL(std::isfinite(run.metrics().loss), run.loop.step().optimizer->updates == updates);
     check_close(run.weights(), before, 1e-6);  // but for what the knock rounded
-    CHECK(skipped_of(run, 90, 75).empty());
-    CHECK(run.loop.step().optimizer->updates == 89);
+    CHECK_ALL(skipped_of(run, 90, 75).empty(), run.loop.step().optimizer->updates == 89);
 
     Run free(options_of(0));
-    CHECK(skipped_of(free, 90, 75).empty());
-    CHECK(free.loop.step().optimizer->updates == 90);
+    CHECK_ALL(skipped_of(free, 90, 75).empty(), free.loop.step().optimizer->updates == 90);
 }
 
 TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the same steps", "[train][unsanitized]") {
@@ -145,7 +131,6 @@ TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the
         REQUIRE(resumed.state().step == stop);
         std::vector<std::size_t> rest = all;
         std::erase_if(rest, [&](std::size_t step) { return step <= stop; });
-        CHECK(skipped_of(resumed, 90, 1000) == rest);
-        CHECK(same_bits(resumed.weights(), whole.weights()));
+        CHECK_ALL(skipped_of(resumed, 90, 1000) == rest, same_bits(resumed.weights(), whole.weights()));
     }
 }

@@ -1,15 +1,10 @@
 // Learning from other models' predictions (--teacher): its loss, its cost, and the same bits after resuming.
 #include "train/step/teachers.h"
 
-#include "engine/autograd/backward.h"
-#include "engine/fused/cross_entropy.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/recipes/estimate.h"
 #include "train/run/checkpoint.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Transformer;
 using train::Teachers;
 
@@ -108,8 +103,7 @@ TEST_CASE("teachers: a student that predicts as its teacher does has nothing to 
                 squares += std::pow(static_cast<double>(p.grad().contiguous().data()[i]), 2);
         return std::sqrt(squares);
     };
-    CHECK(norm_after(1) < 1e-6);
-    CHECK(norm_after(0.5) > 1e-2);
+    CHECK_ALL(norm_after(1) < 1e-6, norm_after(0.5) > 1e-2);
 }
 
 TEST_CASE("teachers: a run goes on to the same bits, and only with the same teachers", "[train]") {

@@ -4,18 +4,10 @@
 
 #include <omp.h>
 
-#include <atomic>
-#include <cstring>
 #include <deque>
-#include <map>
 #include <mutex>
-#include <thread>
-#include <tuple>
-#include <vector>
 
 #include "distributed/processes.h"
-#include "engine/base/check.h"
-#include "tests/catch.h"
 
 namespace inkling::testing {
 

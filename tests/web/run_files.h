@@ -3,12 +3,6 @@
 //   run.metrics({{{"step", 1}, {"loss", 2.5}}});
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
-#include "formats/files/file.h"
-#include "tests/support/scratch_folder.h"
 #include "train/settings/settings.h"
 
 namespace inkling::testing {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "tests/models/chat_folder.h"
-#include "tests/paths.h"
-#include "tests/support/checks.h"
 #include "tests/support/http_client.h"
 #include "web/api/api.h"
 

@@ -1,10 +1,6 @@
 // The server's other paths, its queue, and clients that leave.
-#include <tuple>
-
 #include "tests/web/served.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -58,8 +54,7 @@ TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
     const int port = served.port();
     const std::string text = "Rosa \u20ac<|im_end|>";
     const json ids = post(port, "/tokenize", {{"content", text}}).json()["tokens"];
-    CHECK(ids.back() == 812);
-    CHECK(post(port, "/detokenize", {{"tokens", ids}}).json()["content"] == text);
+    CHECK_ALL(ids.back() == 812, post(port, "/detokenize", {{"tokens", ids}}).json()["content"] == text);
     const json plain =
         post(port, "/tokenize", {{"content", text}, {"parse_special", false}, {"add_special", true}}).json()["tokens"];
     CHECK(plain.back() != 812);
@@ -73,8 +68,7 @@ TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
         bytes = true;
         for (const json& byte : pieces[i]["piece"]) joined += static_cast<char>(byte.get<int>());
     }
-    CHECK(joined == text);
-    CHECK(bytes);
+    CHECK_ALL(joined == text, bytes);
     const std::tuple<std::string, std::string, json> refused[] = {
         {"/tokenize", "content", json::object()},         {"/tokenize", "content", {{"content", 5}}},
         {"/tokenize", "x", {{"content", "a"}, {"x", 1}}}, {"/detokenize", "tokens", json::object()},
@@ -99,20 +93,16 @@ TEST_CASE("api: the queue, and those who leave", "[serve]") {
     wait_until([&] { return metrics.waiting() == 1; });
     const Answer full = served.complete({{"prompt", "a"}});
     check_refused(full, 429, "queue_full");
-    CHECK(full.json()["error"]["type"] == "rate_limit_error");
-    CHECK(full.has_header("Retry-After: 1"));
+    CHECK_ALL(full.json()["error"]["type"] == "rate_limit_error", full.has_header("Retry-After: 1"));
     check_refused(served.complete({{"prompt", "a"}, {"n", 3}}), 400, "n");
     check_refused(served.complete({{"prompt", {"a", "b", "c", "d"}}}), 400, "prompt");
     CHECK(metric(port, "inkling_texts_running") == 2);
     one->close();  // the next has its place
-    CHECK(three->answer(true).status == 200);
-    CHECK(metrics.waiting() == 0);
-    two->close();
-    three->close();
+    CHECK_ALL(three->answer(true).status == 200, metrics.waiting() == 0);
+    two->close(), three->close();
     wait_until([&] { return metrics.running() == 0; });
     CHECK(metric(port, "inkling_abandoned_texts_total") == 3);
-    CHECK(metric(port, "inkling_generated_tokens_total") < 3 * kEndless);
-    CHECK(served.text({{"prompt", "a"}}).size() > 0);
+    CHECK_ALL(metric(port, "inkling_generated_tokens_total") < 3 * kEndless, served.text({{"prompt", "a"}}).size() > 0);
 }
 
 TEST_CASE("api: limits of tokens, of which more than the server writes are as many as fit the context", "[serve]") {
@@ -125,9 +115,7 @@ TEST_CASE("api: limits of tokens, of which more than the server writes are as ma
         CHECK(a["choices"][0]["finish_reason"] == "length");
         return a["usage"]["completion_tokens"].get<int>();
     };
-    CHECK(tokens(19) == 19);
-    CHECK(tokens(21) == 20);
-    CHECK(tokens(-1) == 20);
+    CHECK_ALL(tokens(19) == 19, tokens(21) == 20, tokens(-1) == 20);
     Served small;  // more tokens than the server writes are as many as fit the context
     json asked = {{"prompt", "One day "}, {"max_tokens", 100000}, {"logit_bias", {{"0", -100}}}};
     const auto usage = [&] { return small.complete(asked).json()["usage"]; };
@@ -150,8 +138,7 @@ TEST_CASE("api: stopping finishes what runs", "[serve]") {
         running = served.api.metrics().running() == 1;
         served.api.stop(3600);
         const Answer a = wire.answer();
-        CHECK(a.status == 200);
-        CHECK(a.json()["usage"]["completion_tokens"] == n);
+        CHECK_ALL(a.status == 200, a.json()["usage"]["completion_tokens"] == n);
     }
 }
 
@@ -193,8 +180,7 @@ TEST_CASE("api: a client that has closed its side alone gets its answer", "[serv
     old.send(fmt::format("POST /v1/completions HTTP/1.0\r\nContent-Length: {}\r\n\r\n{}", body.size(), body));
     old.end();
     const Answer a = old.answer();
-    CHECK(a.head.starts_with("HTTP/1.1 400 Bad Request\r\n"));
-    CHECK(a.json()["error"]["code"] == "client_gone");
+    CHECK_ALL(a.head.starts_with("HTTP/1.1 400 Bad Request\r\n"), a.json()["error"]["code"] == "client_gone");
     Wire gone(served.port());  // and one that has gone frees its place
     gone.send(request_text("POST", "/v1/completions", body));
     wait_until([&] { return served.api.metrics().running() == 1; });
@@ -212,8 +198,7 @@ TEST_CASE("api: metrics count", "[serve]") {
     served.complete({{"prompt", 5}});
     get(port, "/nothing");
     wait_until([&] { return get(port, "/metrics").body.find("path=\"\",status=\"404\"} 1") != std::string::npos; });
-    CHECK(metric(port, "inkling_generated_tokens_total") == 7);
-    CHECK(metric(port, "inkling_prompt_tokens_total") > 0);
+    CHECK_ALL(metric(port, "inkling_generated_tokens_total") == 7, metric(port, "inkling_prompt_tokens_total") > 0);
     CHECK(metric(port, "inkling_requests_total{path=\"/v1/completions\",status=\"200\"}") == 1);
     CHECK(metric(port, "inkling_requests_total{path=\"/v1/completions\",status=\"400\"}") == 1);
     CHECK(metric(port, "inkling_first_token_seconds_count") == 1);

@@ -1,17 +1,11 @@
 // Completions over HTTP, against generate/ and against transformers' numbers.
-#include <cmath>
 #include <future>
-#include <latch>
 
 #include "engine/process/threads.h"
-#include "tests/catch.h"
 #include "tests/models/architectures.h"
-#include "tests/reference/read.h"
 #include "tests/web/served.h"
 #include "web/api/scheduler.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -26,9 +20,7 @@ std::string written(const std::string& prompt, const generate::GenerateOptions& 
 
 generate::GenerateOptions seeded(std::uint64_t seed, std::size_t max_tokens, double temperature = 1) {
     generate::GenerateOptions options;
-    options.seed = seed;
-    options.max_tokens = max_tokens;
-    options.temperature = temperature;
+    options.seed = seed, options.max_tokens = max_tokens, options.temperature = temperature;
     return options;
 }
 
@@ -43,8 +35,7 @@ TEST_CASE("completions: the answer is OpenAI's", "[serve]") {
     check_holds(body, "object", "text_completion", "model", "stories", "seed", 3, "/choices/0/finish_reason", "length",
                 "/choices/0/logprobs", nullptr, "/usage/completion_tokens", 5, "/usage/total_tokens",
                 5 + body["usage"]["prompt_tokens"].get<int>());
-    CHECK(body["id"].get<std::string>().starts_with("cmpl-"));
-    CHECK(body["created"].get<std::int64_t>() > 1'600'000'000);
+    CHECK_ALL(body["id"].get<std::string>().starts_with("cmpl-"), body["created"].get<std::int64_t>() > 1'600'000'000);
     CHECK(body["choices"].size() == 1);
     check_refused(served.complete({{"prompt", "a"}, {"frobnicate", 1}}), 400, "frobnicate");
     CHECK(post(served.port(), "/v1/completions", "text").status == 400);
@@ -77,14 +68,12 @@ TEST_CASE("completions: the text is that of inkling generate, whatever runs besi
         three["n"] = 3;
         const json choices = served.complete(three).json()["choices"];
         REQUIRE(choices.size() == 3);
-        CHECK(choices[0]["text"] == alone);
-        CHECK(choices[2]["text"] == third);
+        CHECK_ALL(choices[0]["text"] == alone, choices[2]["text"] == third);
         json stream = asked;
         stream["stream"] = true;
         CHECK(streamed_text(served.complete(stream)) == alone);
         for (auto& other : others) CHECK_NOTHROW(other.get());
-        CHECK(served.api.metrics().running() == 0);
-        CHECK(served.api.metrics().waiting() == 0);
+        CHECK_ALL(served.api.metrics().running() == 0, served.api.metrics().waiting() == 0);
     }
 }
 
@@ -96,8 +85,7 @@ TEST_CASE("completions: prompts as lists, as tokens, and as nothing", "[serve]")
     const json both = served.complete({{"prompt", {"Rosa", "One day "}}, {"seed", 5}, {"n", 2}}).json();
     REQUIRE(both["choices"].size() == 4);
     for (std::size_t i = 0; i < 4; ++i) CHECK(both["choices"][i]["index"] == i);
-    CHECK(both["choices"][2]["text"] == text);
-    CHECK(both["choices"][0]["text"] != both["choices"][1]["text"]);
+    CHECK_ALL(both["choices"][2]["text"] == text, both["choices"][0]["text"] != both["choices"][1]["text"]);
     const json lists = served.complete({{"prompt", {ids, {1, 2}}}, {"seed", 5}}).json();
     CHECK(lists["choices"][0]["text"] == text);
     CHECK(served.text({{"prompt", ""}, {"seed", 5}}) == written("", seeded(5, 16)));
@@ -133,14 +121,12 @@ TEST_CASE("completions: streams", "[serve]") {
     const Answer a = served.complete(asked);
     CHECK(a.has_header("Content-Type: text/event-stream"));
     std::vector<json> chunks = events(a);
-    CHECK(chunks.back()["usage"] == whole["usage"]);
-    CHECK(chunks.back()["choices"].empty());
+    CHECK_ALL(chunks.back()["usage"] == whole["usage"], chunks.back()["choices"].empty());
     chunks.pop_back();
     CHECK(chunks.size() > 4 * 6);
     std::vector<json> joined(4);
     for (const json& chunk : chunks) {
-        CHECK(chunk["object"] == "text_completion");
-        CHECK(chunk["id"] == chunks[0]["id"]);
+        CHECK_ALL(chunk["object"] == "text_completion", chunk["id"] == chunks[0]["id"]);
         const json& choice = chunk["choices"][0];
         json& to = joined[choice["index"].get<std::size_t>()];
         if (to.is_null()) {
@@ -167,9 +153,7 @@ TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
         const json& got = choice["logprobs"];
         const bool ended = choice["finish_reason"] == "stop";
         REQUIRE(got["tokens"].size() == ids.size() + 1);
-        CHECK(got["token_logprobs"][0].is_null());
-        CHECK(got["top_logprobs"][0].is_null());
-        CHECK(got["text_offset"][0] == 0);
+        CHECK_ALL(got["token_logprobs"][0].is_null(), got["top_logprobs"][0].is_null(), got["text_offset"][0] == 0);
         for (std::size_t i = 1; i <= ids.size(); ++i) {
             INFO(r["text"] << " " << i);
             const json& top = got["top_logprobs"][i];
@@ -178,8 +162,7 @@ TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
             CHECK(std::abs(best - r["top"][i - 1][0][1].get<double>()) < 1e-4);
             if (i < ids.size())
                 CHECK(std::abs(got["token_logprobs"][i].get<double>() - r["logprobs"][i - 1].get<double>()) < 1e-4);
-            CHECK(top.size() >= 3);
-            CHECK(top.size() <= 4);
+            CHECK_ALL(top.size() >= 3, top.size() <= 4);
         }
         std::string joined;
         for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -190,8 +173,7 @@ TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
         asked["max_tokens"] = 0;
         asked["prompt"] = ids;
         const json none = served.choice(asked);
-        CHECK(none["text"] == r["text"]);
-        CHECK(none["finish_reason"] == "length");
+        CHECK_ALL(none["text"] == r["text"], none["finish_reason"] == "length");
         CHECK(none["logprobs"]["tokens"].size() == ids.size());
         CHECK(none["logprobs"]["token_logprobs"].back() == got["token_logprobs"][ids.size() - 1]);
         CHECK((ended || choice["text"].get<std::string>().size() > r["text"].get<std::string>().size()));
@@ -211,103 +193,4 @@ TEST_CASE("completions: the context", "[serve]") {
     // a text may be longer than the context, as in inkling generate
     CHECK(served.text({{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 300}}) ==
           written("One day ", seeded(1, 300)));
-}
-
-namespace {
-
-struct ScheduledPrompt {
-    // One token after a prompt of five, with a model of three layers. Calls `asked` before each layer, with the number
-    // of earlier calls; true means that the client is gone.
-    explicit ScheduledPrompt(std::function<bool(std::size_t)> asked) {
-        models::Transformer<float> model(gpt2_shape(37, 3, 3, 48, 24, 0.0, true));
-        model.eval();
-        texts = std::make_shared<web::ChoiceStream>(1, false, [this, asked] { return asked(times++); });
-        generate::GenerateOptions options;
-        options.max_tokens = 1;
-        generate::Sequence prompt(model, nullptr, options);
-        prompt.add(std::vector<std::int32_t>{1, 2, 3, 4, 5});
-        texts->add_prompt(std::move(prompt));
-    }
-    std::string refused() {
-        try {
-            texts->wait();
-        } catch (const web::HttpError& e) {
-            return e.code;
-        }
-        return "";
-    }
-
-    std::size_t times = 0;
-    std::shared_ptr<web::ChoiceStream> texts;
-};
-
-}  // namespace
-
-TEST_CASE("scheduler: a prompt ends with its client, or with the server, before the next layer", "[serve]") {
-    web::Metrics metrics;
-    web::Scheduler scheduler({}, metrics);
-    ScheduledPrompt gone([](std::size_t times) { return times == 1; });
-    scheduler.add(gone.texts);
-    CHECK(gone.refused() == "client_gone");
-    CHECK(gone.times == 2);
-
-    ScheduledPrompt patient([](std::size_t) { return false; });
-    scheduler.add(patient.texts);
-    CHECK(patient.texts->wait()->tokens == 1);
-    CHECK_THAT(metrics.text(0), contains("inkling_prompt_tokens_total 5\n"));
-
-    ScheduledPrompt last([&](std::size_t times) {
-        if (times == 1) scheduler.stop();
-        return false;
-    });
-    scheduler.add(last.texts);
-    CHECK(last.refused() == "shutting_down");
-    CHECK(last.times == 2);
-    CHECK(metrics.running() == 0);
-}
-
-TEST_CASE("scheduler: a long prompt is read in pieces, and the other texts get a token between two of them",
-          "[serve]") {
-    models::Transformer<float> model(gpt2_shape(37, 1, 3, 48, 5 * generate::kPromptPiece, 0.0, true));
-    model.eval();
-    const auto inference = std::make_shared<models::InferenceModel>(model);
-    const auto sequence = [&](std::size_t prompt, std::size_t max_tokens) {
-        generate::GenerateOptions options;
-        options.max_tokens = max_tokens;
-        generate::Sequence text(inference, nullptr, options);
-        text.add(std::vector<std::int32_t>(prompt, 7));
-        return text;
-    };
-    const std::size_t prompt = 4 * generate::kPromptPiece - 1;
-    std::latch both(1);  // the running text waits for the prompt
-    web::ChoiceStream running(1, true, [&] {
-        if (!running.jobs()[0].choices.empty()) both.wait();
-        return false;
-    });
-    std::vector<std::size_t> written;  // by the running text, while the prompt is read
-    web::ChoiceStream reading(1, true, [&] {
-        if (running.jobs()[0].choices.empty()) return false;
-        const std::size_t now = running.jobs()[0].choices[0].sequence.generated().size();
-        if (reading.jobs()[0].choices.empty() && (written.empty() || written.back() < now)) written.push_back(now);
-        return false;
-    });
-    running.add_prompt(sequence(1, 200));
-    reading.add_prompt(sequence(prompt, 3));
-    const auto not_owned = [](web::ChoiceStream& stream) {
-        return std::shared_ptr<web::ChoiceStream>(&stream, [](web::ChoiceStream*) {});
-    };
-    web::Metrics metrics;
-    web::Scheduler scheduler({}, metrics);
-    scheduler.add(not_owned(running));
-    scheduler.add(not_owned(reading));
-    both.count_down();
-    while (reading.wait()) {
-    }
-    CHECK(written.size() >= 4);  // pieces, and perhaps a token before the first
-    CHECK(written.size() <= 5);
-    for (std::size_t i = 1; i < written.size(); ++i) CHECK(written[i] == written[i - 1] + 1);
-    generate::Sequence alone = sequence(prompt, 3);
-    alone.write();
-    CHECK(std::ranges::equal(reading.jobs()[0].choices[0].sequence.tokens(), alone.tokens()));
-    scheduler.stop();
 }

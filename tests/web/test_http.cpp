@@ -2,18 +2,13 @@
 #include "tests/web/echo_server.h"
 #include "web/http/http_request.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("http: routes, methods, queries and streams", "[serve]") {
     const EchoServer server;
     CHECK(ask(server.port(), "POST", "/echo", "hello").body == "hello");
     CHECK(get(server.port(), "/echo?q=a%20%3C").body == "a <");
-    CHECK(get(server.port(), "/under/a/b").body == "/under/a/b");
-    CHECK(ask(server.port(), "HEAD", "/echo").status == 200);
+    CHECK_ALL(get(server.port(), "/under/a/b").body == "/under/a/b", ask(server.port(), "HEAD", "/echo").status == 200);
     const Answer stream = get(server.port(), "/stream");
-    CHECK(stream.body == "data: a\n\ndata: b\n\n");
-    CHECK(stream.has_header("Content-Type: text/event-stream"));
+    CHECK_ALL(stream.body == "data: a\n\ndata: b\n\n", stream.has_header("Content-Type: text/event-stream"));
     for (const char* path : {"/", "/echo/", "/under", "/../etc/passwd"}) {
         const Answer a = get(server.port(), path);
         INFO(path);
@@ -24,20 +19,17 @@ TEST_CASE("http: routes, methods, queries and streams", "[serve]") {
         check_refused(ask(server.port(), method, "/echo", ""), 405, "method_not_allowed");
     }
     const Answer bad = get(server.port(), "/bad");
-    CHECK(bad.status == 400);
-    CHECK(bad.error() == "not like this");
+    CHECK_ALL(bad.status == 400, bad.error() == "not like this");
     CHECK(bad.json()["error"]["type"] == "invalid_request_error");
     const Answer fails = get(server.port(), "/fails");
-    CHECK(fails.status == 500);
-    CHECK(fails.json()["error"]["type"] == "server_error");
+    CHECK_ALL(fails.status == 500, fails.json()["error"]["type"] == "server_error");
 }
 
 TEST_CASE("http: several requests on one connection, and bodies in chunks", "[serve]") {
     const EchoServer server;
     Wire wire(server.port());
     wire.send(request_text("POST", "/echo", "one") + request_text("POST", "/echo", "two"));
-    CHECK(wire.answer().body == "one");
-    CHECK(wire.answer().body == "two");
+    CHECK_ALL(wire.answer().body == "one", wire.answer().body == "two");
     wire.send(
         "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n");
     CHECK(wire.answer().body == "abcd");
@@ -46,8 +38,7 @@ TEST_CASE("http: several requests on one connection, and bodies in chunks", "[se
     wire.send("ab");
     CHECK(wire.answer().body == "ab");
     wire.send(request_text("GET", "/open", "", "Connection: close\r\n"));
-    CHECK(wire.answer().status == 200);
-    CHECK(wire.rest().empty());
+    CHECK_ALL(wire.answer().status == 200, wire.rest().empty());
 }
 
 TEST_CASE("http: headers that keep browsers from harm", "[serve]") {
@@ -55,8 +46,7 @@ TEST_CASE("http: headers that keep browsers from harm", "[serve]") {
     for (const char* path : {"/echo", "/open", "/nothing", "/stream"}) {
         const Answer a = get(server.port(), path);
         INFO(path << "\n" << a.head);
-        CHECK(a.has_header("X-Content-Type-Options: nosniff"));
-        CHECK(a.has_header("X-Frame-Options: DENY"));
+        CHECK_ALL(a.has_header("X-Content-Type-Options: nosniff"), a.has_header("X-Frame-Options: DENY"));
         CHECK(a.head.find("frame-ancestors 'none'") != std::string::npos);
         CHECK(a.head.find("unsafe-inline") == std::string::npos);
         CHECK(a.head.find("Access-Control") == std::string::npos);
@@ -103,8 +93,7 @@ TEST_CASE("http: malformed requests get status 400, 405 or the like", "[serve]")
     for (const auto& [bytes, status] : table) {
         INFO(bytes.substr(0, 100));
         const Answer a = server.raw(bytes);
-        CHECK(a.status == status);
-        CHECK(a.json()["error"]["message"].is_string());
+        CHECK_ALL(a.status == status, a.json()["error"]["message"].is_string());
     }
     CHECK(ask(server.port(), "POST", "/echo", std::string(1 << 20, 'a')).status == 200);
     CHECK(server.raw("POST /echo HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 200);  // no body is an empty one
@@ -125,12 +114,9 @@ TEST_CASE("http: what a request says", "[serve]") {
     };
     const web::HttpRequest request =
         read("POST /a%20b%2Fc?d=e%26f&g&=h&i= HTTP/1.1\r\nX: a\tb \r\nHost:  A:1 \r\nx: c\r\n");
-    CHECK(request.method == "POST");
-    CHECK(request.path == "/a b/c");
+    CHECK_ALL(request.method == "POST", request.path == "/a b/c");
     CHECK(request.query == std::map<std::string, std::string>{{"d", "e&f"}, {"g", ""}, {"", "h"}, {"i", ""}});
-    CHECK(request.header("host") == "A:1");
-    CHECK(request.header("x") == "a\tb");
-    CHECK(request.header("y").empty());
+    CHECK_ALL(request.header("host") == "A:1", request.header("x") == "a\tb", request.header("y").empty());
     CHECK_NOTHROW(read("POST / HTTP/1.1\r\nContent-Encoding: Identity\r\n"));
     CHECK_THROWS_WITH(read("GET / HTTP/1.1\r\nA: \x7F\r\n"), contains("bad value"));
     for (const char* length : {"", "x", "5x", "+5", "1, 2"})

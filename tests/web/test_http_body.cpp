@@ -4,9 +4,6 @@
 
 #include "tests/web/echo_server.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 struct Read {
@@ -45,9 +42,7 @@ TEST_CASE("http bodies: chunks are read to the byte", "[serve]") {
         INFO(bytes);
         for (const std::size_t piece : {1, 2, 100}) {
             const Read r = read_all(bytes + "GET / HTTP/1.1", 1000, piece);
-            CHECK(r.status == 200);
-            CHECK(r.body == body);
-            CHECK(r.rest == "GET / HTTP/1.1");
+            CHECK_ALL(r.status == 200, r.body == body, r.rest == "GET / HTTP/1.1");
         }
     }
     const std::string rest = "\r\nabc\r\n0\r\n\r\n", whole = "3" + rest;
@@ -87,13 +82,11 @@ TEST_CASE("http bodies: bytes after a broken body are not read as a request", "[
         INFO(bytes);
         Wire wire(server.port());
         wire.send(bytes);
-        CHECK(wire.answer().status == 400);
-        CHECK(wire.rest().empty());
+        CHECK_ALL(wire.answer().status == 400, wire.rest().empty());
     }
     Wire wire(server.port());  // and behind one that is whole, the next
     wire.send(head + "\r\n3;a=b\r\nabc\r\n0\r\nT: u\r\n\r\n" + hidden);
-    CHECK(wire.answer().body == "abc");
-    CHECK(wire.answer().body == "{}");
+    CHECK_ALL(wire.answer().body == "abc", wire.answer().body == "{}");
 }
 
 TEST_CASE("http bodies: a client of HTTP/1.0 gets no chunks, and one answer a connection", "[serve]") {
@@ -106,8 +99,7 @@ TEST_CASE("http bodies: a client of HTTP/1.0 gets no chunks, and one answer a co
     for (const char* headers : {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive\r\nHost: localhost\r\n"}) {
         INFO(headers);
         const std::string stream = whole(std::string("GET /stream HTTP/1.0\r\n") + headers + "\r\n");
-        CHECK(stream.starts_with("HTTP/1.1 200"));
-        CHECK(stream.ends_with("\r\n\r\ndata: a\n\ndata: b\n\n"));
+        CHECK_ALL(stream.starts_with("HTTP/1.1 200"), stream.ends_with("\r\n\r\ndata: a\n\ndata: b\n\n"));
         CHECK_THAT(stream, !contains("chunked") && contains("\r\nConnection: close\r\n"));
         const std::string plain = whole(std::string("POST /echo HTTP/1.0\r\n") + headers +
                                         "Content-Length: 2\r\n\r\nab" + "GET /open HTTP/1.0\r\n\r\n");

@@ -1,15 +1,10 @@
 // Clients that are slow, that never read or never end, and the server's shutdown.
 #include <sys/resource.h>
 
-#include <filesystem>
 #include <future>
 
-#include "tests/paths.h"
-#include "tests/skip.h"
 #include "tests/web/echo_server.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using web::HttpRequest;
 using web::HttpResponse;
 using web::HttpSend;
@@ -36,8 +31,7 @@ TEST_CASE("http: limits of time", "[serve]") {
         CHECK(wire.rest().empty());
         Wire again(server.port());
         again.send(request_text("GET", "/open", ""));
-        CHECK(again.answer().status == 200);
-        CHECK(again.rest().empty());
+        CHECK_ALL(again.answer().status == 200, again.rest().empty());
     }
     SECTION("a body in chunks") {
         std::string chunks = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -53,15 +47,13 @@ TEST_CASE("http: limits of time", "[serve]") {
 TEST_CASE("http: connections beyond the limit are all refused at once, until others end", "[serve]") {
     const EchoServer server({.port = 0, .max_connections = 2, .header_time = 3600, .idle_time = 3600});
     Wire one(server.port()), two(server.port());
-    one.send("GET");
-    two.send("GET");
+    one.send("GET"), two.send("GET");
     wait_until([&] { return server.http.connections() >= 2; });
     std::vector<std::unique_ptr<Wire>> others;  // none of which reads or ends
     for (int i = 0; i < 100; ++i) others.push_back(std::make_unique<Wire>(server.port()));
     check_refused(get(server.port(), "/open"), 503, "too_many_connections");
     for (const auto& wire : others) CHECK(wire->answer().status == 503);
-    one.close();
-    two.close();
+    one.close(), two.close();
     wait_until([&] { return server.http.connections() == 0; });
     CHECK(get(server.port(), "/open").status == 200);
 }
@@ -83,8 +75,7 @@ TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]
             clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na");
         }
         wait_until([&] { return server.http.connections() >= kClients; });
-        CHECK(threads() == at_first);
-        CHECK(get(server.port(), "/open").status == 503);
+        CHECK_ALL(threads() == at_first, get(server.port(), "/open").status == 503);
         for (const auto& client : clients) client->send("b");
         for (const auto& client : clients) CHECK(client->answer().body == "ab");
     }
@@ -169,8 +160,7 @@ TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
     check_refused(get(http.port(), "/open"), 503, "shutting_down");
     finish.set_value();
     const Answer done = busy.answer();
-    CHECK(done.body == "done");
-    CHECK(busy.rest().empty());
+    CHECK_ALL(done.body == "done", busy.rest().empty());
     stop.join();
 }
 
@@ -196,15 +186,12 @@ TEST_CASE("http: the end waits for no client", "[serve]") {
     http.start();
     Wire idle(http.port()), head(http.port()), body(http.port()), chunks(http.port()), never_reads(http.port()),
         waits(http.port());
-    head.send("POST /echo HTT");
-    body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+    head.send("POST /echo HTT"), body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
     chunks.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab");
-    never_reads.send(request_text("GET", "/endless", ""));
-    waits.send(request_text("GET", "/waits", ""));
+    never_reads.send(request_text("GET", "/endless", "")), waits.send(request_text("GET", "/waits", ""));
     streaming.get_future().wait();
     waiting.get_future().wait();
     wait_until([&] { return http.connections() >= 6; });
     http.stop(0.3, [&] { given_up = true; });
-    CHECK(waits.answer().body == "given up");
-    CHECK(http.connections() == 0);
+    CHECK_ALL(waits.answer().body == "given up", http.connections() == 0);
 }

@@ -4,8 +4,6 @@
 #include "tests/web/echo_server.h"
 #include "web/http/http_request.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using web::HttpOptions;
 using web::HttpServer;
 
@@ -18,8 +16,7 @@ TEST_CASE("http: keys, and files of keys", "[serve]") {
         INFO(right);
         CHECK(status(std::string(right) + "\r\n") == 200);
     }
-    CHECK(status("X-Api-Key: Bearer first\r\n") == 401);
-    CHECK(status("X-Api-Key: firs\r\n") == 401);
+    CHECK_ALL(status("X-Api-Key: Bearer first\r\n") == 401, status("X-Api-Key: firs\r\n") == 401);
     for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer firs", "Bearer firstt", "Bearer firstfirst",
                               "Bearerfirst", "Basic first", "first", "Bearer second-ke\xC3"}) {
         INFO(wrong);
@@ -27,14 +24,12 @@ TEST_CASE("http: keys, and files of keys", "[serve]") {
     }
     const Answer without = get(server.port(), "/echo");
     check_refused(without, 401, "invalid_api_key");
-    CHECK(without.has_header("WWW-Authenticate: Bearer"));
-    CHECK(get(server.port(), "/open").status == 200);
+    CHECK_ALL(without.has_header("WWW-Authenticate: Bearer"), get(server.port(), "/open").status == 200);
     CHECK(get(server.port(), "/nothing").status == 404);
     // no part of a refused request's body counts as the next request
     Wire wire(server.port());
     wire.send(request_text("POST", "/echo", request_text("GET", "/open", "")));
-    CHECK(wire.answer().status == 401);
-    CHECK(wire.rest().empty());
+    CHECK_ALL(wire.answer().status == 401, wire.rest().empty());
     using Keys = std::vector<std::string>;  // files of keys
     CHECK(web::parse_keys("\xEF\xBB\xBF"
                           "a-1\r\n# b\n\t c d \t\n\n\xC3\xA9",
@@ -85,21 +80,15 @@ TEST_CASE("http: pages and names of other places", "[serve]") {
         }
         return std::string("ours");
     };
-    CHECK(code("localhost:8080") == "ours");
-    CHECK(code("localhost:8080", "http://localhost:8080") == "ours");
-    CHECK(code("localhost", "https://localhost") == "ours");
-    CHECK(code("[::1]") == "ours");
-    CHECK(code("[::1]:80", "http://[::1]:80") == "ours");
-    CHECK(code("LOCALHOST") == "ours");
-    CHECK(code("127.0.0.1:8080") == "ours");
-    CHECK(code("") == "ours");
+    CHECK_ALL(code("localhost:8080") == "ours", code("localhost:8080", "http://localhost:8080") == "ours");
+    CHECK_ALL(code("localhost", "https://localhost") == "ours", code("[::1]") == "ours");
+    CHECK_ALL(code("[::1]:80", "http://[::1]:80") == "ours", code("LOCALHOST") == "ours");
+    CHECK_ALL(code("127.0.0.1:8080") == "ours", code("") == "ours");
     CHECK(code("localhost:8080", "http://localhost:8081") == "foreign_origin");
     CHECK(code("localhost:8080", "https://example.com") == "foreign_origin");
-    CHECK(code("localhost:8080", "null") == "foreign_origin");
-    CHECK(code("example.com:80") == "foreign_host");
+    CHECK_ALL(code("localhost:8080", "null") == "foreign_origin", code("example.com:80") == "foreign_host");
     CHECK(code("example.com", "https://example.com") == "foreign_host");
-    CHECK(code("localhost.example.com") == "foreign_host");
-    CHECK(code("127.0.0.1.example.com") == "foreign_host");
+    CHECK_ALL(code("localhost.example.com") == "foreign_host", code("127.0.0.1.example.com") == "foreign_host");
     for (const char* bad :
          {"localhost:80@evil.com", "localhost@evil.com", "localhost:80/", "localhost:8o", "localhost:-1",
           "localhost:123456", "[::1", "[::1]x", "[::1]@evil.com", "[localhost]:80@a", "localhost,evil.com",
@@ -108,20 +97,16 @@ TEST_CASE("http: pages and names of other places", "[serve]") {
     CHECK(code("localhost:") == "ours");  // RFC 3986 has an empty port
     options.allow_hosts = {web::parse_host("Inkling.Example")};
     options.allow_origins = {web::parse_origin("https://Chat.example:3000/")};
-    CHECK(code("inkling.example:8080") == "ours");
-    CHECK(code("INKLING.example", "https://chat.EXAMPLE:3000") == "ours");
+    CHECK_ALL(code("inkling.example:8080") == "ours", code("INKLING.example", "https://chat.EXAMPLE:3000") == "ours");
     CHECK(code("inkling.example.com") == "foreign_host");
     CHECK(code("localhost", "https://chat.example") == "foreign_origin");
     CHECK(code("localhost", "http://chat.example:3000") == "foreign_origin");
     options.host = "0.0.0.0";  // where others reach it, an address may be its own, and a name may be anybody's
-    CHECK(code("192.168.1.5:8080") == "ours");
-    CHECK(code("[fe80::1]:8080", "http://[fe80::1]:8080") == "ours");
-    CHECK(code("inkling.example") == "ours");
-    CHECK(code("rebound.example", "http://rebound.example") == "foreign_host");
+    CHECK_ALL(code("192.168.1.5:8080") == "ours", code("[fe80::1]:8080", "http://[fe80::1]:8080") == "ours");
+    CHECK_ALL(code("inkling.example") == "ours", code("rebound.example", "http://rebound.example") == "foreign_host");
     CHECK(code("1.2.3.4.example") == "foreign_host");
     options.keys = {"key"};  // which no page of another site knows
-    CHECK(code("any.example") == "ours");
-    CHECK(code("any.example", "https://other.example") == "foreign_origin");
+    CHECK_ALL(code("any.example") == "ours", code("any.example", "https://other.example") == "foreign_origin");
     CHECK(code("any.example", "https://chat.example:3000") == "ours");
     for (const char* bad : {"", "a:80", "http://a", "a b", "*"})
         CHECK_THROWS_WITH(web::parse_host(bad), contains("without a port"));
@@ -136,27 +121,22 @@ TEST_CASE("http: a page that may use the server is told so", "[serve]") {
                               page +
                                   "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: "
                                   "authorization,x-stainless-os\r\n");
-    CHECK(before.status == 204);
-    CHECK(before.has_header("Access-Control-Allow-Origin: https://chat.example"));
+    CHECK_ALL(before.status == 204, before.has_header("Access-Control-Allow-Origin: https://chat.example"));
     CHECK(before.has_header("Access-Control-Allow-Headers: authorization,x-stainless-os"));
     CHECK(before.has_header("Access-Control-Allow-Methods: GET, POST"));
     const Answer asked = ask(server.port(), "POST", "/echo", "a", page + key);
-    CHECK(asked.body == "a");
-    CHECK(asked.has_header("Access-Control-Allow-Origin: https://chat.example"));
+    CHECK_ALL(asked.body == "a", asked.has_header("Access-Control-Allow-Origin: https://chat.example"));
     CHECK(asked.has_header("Vary: Origin"));
     const Answer without = ask(server.port(), "POST", "/echo", "a", page);  // and it can read why not
-    CHECK(without.status == 401);
-    CHECK(without.has_header("Access-Control-Allow-Origin: https://chat.example"));
+    CHECK_ALL(without.status == 401, without.has_header("Access-Control-Allow-Origin: https://chat.example"));
     CHECK(get(server.port(), "/stream", page + key).has_header("Access-Control-Allow-Origin: https://chat.example"));
     for (const std::string& other :
          {std::string("Origin: https://other.example\r\n"), std::string("Origin: null\r\n")}) {
         const Answer refused = ask(server.port(), "POST", "/echo", "a", other + key);
-        CHECK(refused.status == 403);
-        CHECK(refused.head.find("Access-Control") == std::string::npos);
+        CHECK_ALL(refused.status == 403, refused.head.find("Access-Control") == std::string::npos);
         const Answer preflight =
             ask(server.port(), "OPTIONS", "/echo", "", other + "Access-Control-Request-Method: POST\r\n");
-        CHECK(preflight.status == 403);
-        CHECK(preflight.head.find("Access-Control") == std::string::npos);
+        CHECK_ALL(preflight.status == 403, preflight.head.find("Access-Control") == std::string::npos);
     }
     CHECK(ask(server.port(), "OPTIONS", "/echo", "", page).status == 405);
 }

@@ -5,13 +5,9 @@
 
 #include "engine/base/clock.h"
 #include "engine/process/threads.h"
-#include "formats/files/file.h"
-#include "tests/paths.h"
 #include "tests/support/http_client.h"
 #include "tests/train/run.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -91,10 +87,7 @@ TEST_CASE("live run: fuzzed requests neither stop training nor change its bits",
     CHECK(post(live.port(), "/api/stop", json::object()).status == 200);
     training.join();
     INFO(json(statuses).dump());
-    CHECK(statuses[200] > 2);
-    CHECK(statuses[400] > 50);
-    CHECK(statuses[413] == 4);
-    CHECK(statuses[0] + statuses[500] == 0);
+    CHECK_ALL(statuses[200] > 2, statuses[400] > 50, statuses[413] == 4, statuses[0] + statuses[500] == 0);
     Run alone(many_steps(1'000'000));
     while (alone.state().step < live.run.state().step) alone.step();
     CHECK(same_bits(alone.weights(), live.run.weights()));

@@ -1,15 +1,9 @@
 // A server's pages about a folder of runs.
 #include "web/live/page_routes.h"
 
-#include <nlohmann/json.hpp>
-
-#include "engine/base/check.h"
-#include "tests/support/checks.h"
 #include "tests/support/http_client.h"
 #include "tests/web/run_files.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -26,8 +20,7 @@ struct Pages {
     ScratchFolder folder;
     web::HttpServer server{{.port = 0}};
     Pages() {
-        add_run(folder, "worse", 3);
-        add_run(folder, "a <b> & %41", 2);
+        add_run(folder, "worse", 3), add_run(folder, "a <b> & %41", 2);
         fs::create_directory(folder.path("no run"));
         web::add_playground(server, folder.path(""));
         server.start();
@@ -43,8 +36,7 @@ TEST_CASE("page routes: runs are listed, the best first, and shown one by one", 
     CHECK(list.status == 200);
     CHECK_THAT(list.head, contains("text/html"));
     check_holds(data.json()["runs"], "/0/name", "a <b> & %41", "/1/name", "worse", "/2", nullptr);
-    CHECK(pages.get("/runs/worse").status == 200);
-    CHECK(pages.get("/api/runs/worse").json()["metrics"]["loss"][0] == 3.0);
+    CHECK_ALL(pages.get("/runs/worse").status == 200, pages.get("/api/runs/worse").json()["metrics"]["loss"][0] == 3.0);
     CHECK(pages.get("/api/runs/a%20%3Cb%3E%20%26%20%2541").json()["metrics"]["loss"][0] == 2.0);
     const json first = pages.get("/api/runs/worse").json();
     const json more = pages.get("/api/runs/worse?cursor=" + first["cursor"].get<std::string>()).json();
@@ -67,9 +59,7 @@ TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]")
     fs::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
     const Answer data = pages.get("/api/runs");
     fs::permissions(closed, fs::perms::owner_all);
-    CHECK(data.status == 200);
-    CHECK(data.json()["runs"].size() == 2);
-    CHECK(pages.get("/api/runs/worse").status == 200);
+    CHECK_ALL(data.status == 200, data.json()["runs"].size() == 2, pages.get("/api/runs/worse").status == 200);
     CHECK(pages.get("/api/runs/circle").status == 404);
 }
 

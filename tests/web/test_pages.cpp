@@ -1,14 +1,8 @@
 // Pages as one file and as served: no shown text can become markup, and nothing else is loaded or run.
 #include "web/report/pages.h"
 
-#include <nlohmann/json.hpp>
-#include <regex>
-
-#include "engine/base/check.h"
 #include "formats/sha256.h"
-#include "tests/catch.h"
 
-using namespace inkling;
 using nlohmann::ordered_json;
 
 namespace {
@@ -32,8 +26,7 @@ TEST_CASE("pages: text cannot end its script, and a file's policy allows its own
         const std::string file = web::page_file(*page, "a </title><b>\"x\" & y", kEvil);
         CHECK(between(file, "<title>", "</title>") ==
               std::vector<std::string>{"a &lt;/title&gt;&lt;b&gt;&quot;x&quot; &amp; y"});
-        CHECK(file.find("alert(1)</") == std::string::npos);
-        CHECK(between(file, "<script", "</script>").size() == 2);
+        CHECK_ALL(file.find("alert(1)</") == std::string::npos, between(file, "<script", "</script>").size() == 2);
         const auto data = between(file, "<script type=\"application/json\" id=\"data\">", "</script>");
         REQUIRE(data.size() == 1);
         for (const char c : data[0]) CHECK((c >= ' ' && c <= '~' && c != '<' && c != '>'));
@@ -60,8 +53,7 @@ TEST_CASE("pages: text cannot end its script, and a file's policy allows its own
 TEST_CASE("pages: a served page names its parts, which are there", "[report]") {
     for (const web::Page* page : {&web::kRunPage, &web::kPlaygroundPage}) {
         const std::string served = web::page_served(*page, "x", ordered_json::object());
-        CHECK(between(served, "<script>", "</script>").empty());
-        CHECK(between(served, "<style>", "</style>").empty());
+        CHECK_ALL(between(served, "<script>", "</script>").empty(), between(served, "<style>", "</style>").empty());
         std::size_t parts = 0;
         for (const char* attribute : {"src=\"/pages/", "href=\"/pages/"}) {
             for (const std::string& name : between(served, attribute, "\"")) {
@@ -85,8 +77,7 @@ TEST_CASE("pages: no script makes HTML of text", "[report]") {
     for (const web::PagePart& part : web::page_parts()) {
         INFO(part.name);
         const std::string text(part.text);
-        CHECK_FALSE(text.empty());
-        CHECK_FALSE(std::regex_search(text, makes_html));
+        CHECK_ALL(!text.empty(), !std::regex_search(text, makes_html));
         CHECK(text.find(" style=\"") == std::string::npos);  // the policy would forbid them
         CHECK_FALSE(std::regex_search(text, std::regex(" on[a-z]+=\"")));
     }

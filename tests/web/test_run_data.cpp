@@ -1,19 +1,12 @@
 // The data of a run's page: from complete, half-written and damaged files, and while the run continues.
 #include "web/report/run_data.h"
 
-#include <cmath>
-
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/base/check.h"
 #include "engine/base/clock.h"
-#include "tests/catch.h"
 #include "tests/models/chat_folder.h"
-#include "tests/support/checks.h"
 #include "tests/web/run_files.h"
 #include "web/report/jsonl.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nlohmann::json;
 using nlohmann::ordered_json;
 using web::run_data;
@@ -57,8 +50,7 @@ TEST_CASE("run data: a line that is still being written waits, one that is no JS
     CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: 2 lines are no JSON"));
     run.append("metrics.jsonl", "ss\": 2.0}\n");
     const ordered_json more = run_data(run.path, {.cursor = data["cursor"], .max_points = 100});
-    CHECK(more["metrics"]["step"] == ordered_json({4}));
-    CHECK(more["notes"].empty());
+    CHECK_ALL(more["metrics"]["step"] == ordered_json({4}), more["notes"].empty());
 }
 
 TEST_CASE("run data: a cursor gives what has been added, and all of it when the files are others", "[report]") {
@@ -70,9 +62,7 @@ TEST_CASE("run data: a cursor gives what has been added, and all of it when the 
         return run_data(run.path, {.cursor = before["cursor"], .max_points = 100});
     };
     const ordered_json nothing = since(first);
-    CHECK(nothing["fresh"] == false);
-    CHECK(nothing["metrics"]["step"].empty());
-    CHECK_FALSE(nothing.contains("settings"));
+    CHECK_ALL(nothing["fresh"] == false, nothing["metrics"]["step"].empty(), !nothing.contains("settings"));
     run.append("metrics.jsonl", "{\"step\":6,\"loss\":1.0}\n");
     run.append("samples.jsonl", "{\"step\":6,\"prompt\":\"a\",\"text\":\"b\"}\n");
     const ordered_json more = since(nothing);
@@ -84,8 +74,7 @@ TEST_CASE("run data: a cursor gives what has been added, and all of it when the 
 
     run.metrics(falling(3));  // resumed from an earlier step: another file
     const ordered_json anew = since(more);
-    CHECK(anew["fresh"] == true);
-    CHECK(anew["metrics"]["step"] == ordered_json({1, 2, 3}));
+    CHECK_ALL(anew["fresh"] == true, anew["metrics"]["step"] == ordered_json({1, 2, 3}));
     for (const char* bad : {"x", "1.2.3", "1.2.3.4.5.6", "-1.0.0.0.0", "1.99999999999.0.0.0"})
         CHECK(run_data(run.path, {.cursor = bad, .max_points = 100})["fresh"] == true);
 }
@@ -94,9 +83,7 @@ TEST_CASE("run data: a long run shows some steps, every evaluation and the last 
     const RunFiles run;
     run.metrics(falling(1003));
     const ordered_json data = run_data(run.path, {.cursor = "", .max_points = 50})["metrics"];
-    CHECK(data["step"].size() < 160);
-    CHECK(data["step"].front() == 1);
-    CHECK(data["step"].back() == 1003);
+    CHECK_ALL(data["step"].size() < 160, data["step"].front() == 1, data["step"].back() == 1003);
     std::size_t evaluations = 0;
     for (const auto& value : data["val_loss"]) evaluations += value.is_number();
     CHECK(evaluations == 100);
@@ -107,8 +94,7 @@ TEST_CASE("run data: a folder without a run is refused, and damage in a run is n
     CHECK_THROWS_WITH(run_data(run.path + "/none"), contains("there is no such folder"));
     CHECK_THROWS_AS(run_data(run.path), BadInput);  // no metrics.jsonl
     run.metrics(falling(2));
-    run.write("config.toml", "n_layer = \"two\"\n");
-    run.write("run.json", "[]");
+    run.write("config.toml", "n_layer = \"two\"\n"), run.write("run.json", "[]");
     const ordered_json data = run_data(run.path);
     check_holds(data, "settings", nullptr, "card", nullptr);
     REQUIRE(data["notes"].size() == 2);
@@ -128,8 +114,7 @@ TEST_CASE("run data: a value of another type is left out and noted, and the rest
                                {"ended", nullptr},
                                {"stop_reason", nullptr}};
     run.write("run.json", good.dump());
-    CHECK(json(run_data(run.path)["card"]) == json(good));
-    CHECK(run_data(run.path)["notes"].empty());
+    CHECK_ALL(json(run_data(run.path)["card"]) == json(good), run_data(run.path)["notes"].empty());
     const std::vector<ordered_json> of_no_type = {true, ordered_json::array({1}), {{"a", 1}}};
     for (const auto& [key, value] : good.items()) {
         std::vector<ordered_json> others = of_no_type;
@@ -167,8 +152,7 @@ TEST_CASE("run data: of a file with a hole, or larger than any run writes, nothi
     run.append("metrics.jsonl", "\n{\"step\": 3, \"loss\": 2}\n");
     const double start = seconds_now();
     const ordered_json data = run_data(run.path);
-    CHECK(seconds_now() - start < 2);
-    CHECK(data["metrics"]["step"].empty());
+    CHECK_ALL(seconds_now() - start < 2, data["metrics"]["step"].empty());
     REQUIRE(data["notes"].size() == 1);
     CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: has a hole"));
 }
@@ -194,8 +178,7 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     ordered_json run = {
         {"samples", {{{"prompt", 5}, {"text", "z"}}, {{"prompt", "\n\nOnce "}, {"text", text.substr(7)}}}}};
     const std::string prompt = web::usual_prompt(run, tokenizer, 64);
-    CHECK(prompt.starts_with("Once there was"));
-    CHECK(tokenizer.encode(prompt).size() <= 32);
+    CHECK_ALL(prompt.starts_with("Once there was"), tokenizer.encode(prompt).size() <= 32);
     CHECK(tokenizer.encode(web::usual_prompt(run, tokenizer, 8)).size() <= 8);
     CHECK(web::usual_prompt({{"samples", ordered_json::array()}}, tokenizer, 64) == "");
     // a special token is never cut
@@ -207,8 +190,7 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     for (std::size_t context = 1; context < 12; ++context) {
         const std::string some = web::usual_prompt(run, *chat, context);
         INFO(some);
-        CHECK_FALSE(some.empty());
-        CHECK(talk.starts_with(some));
+        CHECK_ALL(!some.empty(), talk.starts_with(some));
         const std::size_t open = some.rfind('<');
         CHECK((open == std::string::npos || some.find('>', open) != std::string::npos));
     }

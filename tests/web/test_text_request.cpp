@@ -1,13 +1,8 @@
 // Valid and invalid requests for text.
 #include "web/api/text_request.h"
 
-#include <nlohmann/json.hpp>
-#include <set>
-
 #include "formats/json_object.h"
-#include "tests/catch.h"
 
-using namespace inkling;
 using web::parse_chat;
 using web::parse_completion;
 using web::RequestLimits;
@@ -39,33 +34,17 @@ TEST_CASE("requests: the fields of a completion", "[serve]") {
         "repeat_penalty": 1.5, "logit_bias": {"3": -100, "4": 0.5}, "best_of": 3, "user": "me", "suffix": null,
         "truncate_prompt_tokens": -1})",
                                     {});
-    CHECK(r.model == "m");
-    CHECK(std::get<std::string>(r.prompts.at(0)) == "a");
-    CHECK(r.max_tokens.value() == 0);
-    CHECK(r.options.temperature == 0.5);
-    CHECK(r.options.top_p == 0.25);
-    CHECK(r.options.top_k == 7);
-    CHECK(r.options.min_p == 0.125);
-    CHECK(r.n == 3);
-    CHECK(r.stream);
-    CHECK(r.include_usage);
-    CHECK(r.echo);
-    CHECK(r.options.logprobs.value() == 5);
-    CHECK(r.options.prompt_logprobs);
+    CHECK_ALL(r.model == "m", std::get<std::string>(r.prompts.at(0)) == "a", r.max_tokens.value() == 0);
+    CHECK_ALL(r.options.temperature == 0.5, r.options.top_p == 0.25, r.options.top_k == 7, r.options.min_p == 0.125);
+    CHECK_ALL(r.n == 3, r.stream, r.include_usage, r.echo, r.options.logprobs.value() == 5, r.options.prompt_logprobs);
     CHECK(r.options.stop == std::vector<std::string>{"x", "y"});
-    CHECK(r.options.seed == 9007199254740991);
-    CHECK(r.options.presence_penalty == -2);
-    CHECK(r.options.frequency_penalty == 2);
+    CHECK_ALL(r.options.seed == 9007199254740991, r.options.presence_penalty == -2, r.options.frequency_penalty == 2);
     CHECK(r.options.repeat_penalty == 1.5);
     CHECK(r.options.logit_bias == std::map<std::int32_t, double>{{3, -100}, {4, 0.5}});
     CHECK(r.truncate_prompt == -1);
     const auto plain = parse_completion("{}", {});
-    CHECK(std::get<std::string>(plain.prompts.at(0)).empty());
-    CHECK(plain.options.temperature == 1);
-    CHECK(plain.options.top_p == 1);
-    CHECK(plain.options.top_k == 0);
-    CHECK_FALSE(plain.max_tokens);
-    CHECK_FALSE(plain.options.logprobs);
+    CHECK_ALL(std::get<std::string>(plain.prompts.at(0)).empty(), plain.options.temperature == 1);
+    CHECK_ALL(plain.options.top_p == 1, plain.options.top_k == 0, !plain.max_tokens, !plain.options.logprobs);
     CHECK(parse_completion("{}", {}).options.seed != plain.options.seed);
     CHECK(
         parse_completion(R"({"top_k": -1, "stop": "x", "repetition_penalty": 2, "stream": null})", {}).options.top_k ==
@@ -107,8 +86,7 @@ TEST_CASE("requests: a refusal names the field", "[serve]") {
             INFO(name << ": " << value.dump().substr(0, 40));
             const auto [param, message] =
                 refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value.dump()));
-            CHECK(param == name);
-            CHECK((message.starts_with(name + ": ") || message.starts_with(name + " must be ")));
+            CHECK_ALL(param == name, (message.starts_with(name + ": ") || message.starts_with(name + " must be ")));
         }
     }
     CHECK(refused_field(R"({"top_k": 99999999999999999999})").first == "top_k");
@@ -139,8 +117,7 @@ TEST_CASE("requests: a seed that is shown can be asked for, and none or -1 is an
     std::set<std::uint64_t> seeds;
     for (int i = 0; i < 64; ++i) {
         const auto seed = parse_completion(i % 2 == 0 ? "{}" : "{\"seed\": -1}", {}).options.seed;
-        CHECK(seeds.insert(seed).second);
-        CHECK(seed < std::uint64_t{1} << 53);
+        CHECK_ALL(seeds.insert(seed).second, seed < std::uint64_t{1} << 53);
         const auto as_double = static_cast<double>(seed);  // what JavaScript has of it
         CHECK(parse_completion(fmt::format("{{\"seed\": {:.0f}}}", as_double), {}).options.seed == seed);
         CHECK(parse_chat(fmt::format(R"({{"messages": [{{"role": "user", "content": ""}}], "seed": {}}})", seed), {})
@@ -157,8 +134,7 @@ TEST_CASE("requests: bodies that are no JSON object", "[serve]") {
           std::string("{'prompt':1}"), std::string("{}\0", 3)}) {
         INFO(body.substr(0, 40));
         const auto [param, message] = refused_field(body);
-        CHECK(param.empty());
-        CHECK(message.starts_with("the body"));
+        CHECK_ALL(param.empty(), message.starts_with("the body"));
     }
     // Values that Python writes but JSON lacks are errors that name the field.
     CHECK(refused_field("{\"temperature\":1e999}").first == "temperature");
@@ -185,9 +161,7 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
         "tool_choice": "auto", "response_format": {"type": "text"}, "modalities": ["text"], "store": false})",
                               {});
     REQUIRE(r.messages.size() == 3);
-    CHECK(r.messages[0].role == "system");
-    CHECK(r.messages[1].content == "bc");
-    CHECK(r.options.logprobs.value() == 2);
+    CHECK_ALL(r.messages[0].role == "system", r.messages[1].content == "bc", r.options.logprobs.value() == 2);
     CHECK(r.max_tokens.value() == 9);
     const auto chat = [](const std::string& rest) {
         return refused_field(R"({"messages": [{"role": "user", "content": "a"}])" + rest + "}", true).first;
@@ -211,9 +185,7 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
     const auto messages = [](const std::string& list) {
         return refused_field("{\"messages\": " + list + "}", true).first;
     };
-    CHECK(messages("[]") == "messages");
-    CHECK(messages("\"a\"") == "messages");
-    CHECK(messages("null") == "messages");
+    CHECK_ALL(messages("[]") == "messages", messages("\"a\"") == "messages", messages("null") == "messages");
     CHECK_FALSE(messages("[5]") == "accepted");
     CHECK(messages(R"([{"role": "user"}])") == "messages[0].content");
     CHECK(messages(R"([{"role": "user", "content": 5}])") == "messages[0].content");

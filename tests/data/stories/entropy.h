@@ -3,10 +3,6 @@
 // derivation is the expected sum of the entropies of its choices, and a story has just one derivation.
 #pragma once
 
-#include <cmath>
-#include <map>
-#include <numeric>
-
 #include "data/stories/grammar.h"
 
 namespace inkling::testing {
@@ -14,8 +10,7 @@ namespace inkling::testing {
 // The expectation of -log p(story), and that over the expected length of a story with its separator, which is the
 // entropy rate of the endless text that generate_stories begins.
 struct StoryEntropy {
-    double nats_per_story = 0;
-    double nats_per_char = 0;
+    double nats_per_story = 0, nats_per_char = 0;
     double mean_chars = 0;  // the blank line included
 };
 

@@ -1,13 +1,8 @@
 // The walks over a grammar, on grammars small enough to work out by hand.
 #include "data/stories/grammar.h"
 
-#include <cmath>
-
-#include "engine/base/check.h"
-#include "tests/catch.h"
 #include "tests/data/stories/entropy.h"
 
-using namespace inkling;
 using namespace inkling::data;
 
 namespace {
@@ -20,8 +15,7 @@ const std::vector<VariableText> people = {{{"name", "he"}, {{"Al", "he"}, {"Beat
 
 TEST_CASE("story grammar: alternatives weigh as they say", "[data][stories]") {
     const auto g = compile_grammar({{"story", {{3, "a"}, {1, "bc"}}}}, nobody);
-    CHECK(parse_story(g, "a").probability == 0.75);
-    CHECK(parse_story(g, "bc").probability == 0.25);
+    CHECK_ALL(parse_story(g, "a").probability == 0.75, parse_story(g, "bc").probability == 0.25);
     for (const char* other : {"", "b", "ab", "abc", "bcd"}) CHECK(parse_story(g, other).derivations == 0);
     const testing::StoryEntropy e = testing::grammar_entropy(g);
     CHECK(e.nats_per_story == Approx(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0)));
@@ -60,13 +54,11 @@ TEST_CASE("story grammar: probabilities of all stories add up to one, two ways t
             chars += p * static_cast<double>((who + pet).size() + 2);
         }
     }
-    CHECK(sum == Approx(1));
-    CHECK(testing::grammar_entropy(g).nats_per_story == Approx(nats));
+    CHECK_ALL(sum == Approx(1), testing::grammar_entropy(g).nats_per_story == Approx(nats));
     CHECK(testing::grammar_entropy(g).mean_chars == Approx(chars));
     const auto twice = compile_grammar({{"story", {{1, "<x><x>"}}}, {"x", {{1, "a"}, {1, "aa"}}}}, nobody);
     CHECK(parse_story(twice, "aaa").derivations == 2);  // two ways to write a story are counted
-    CHECK(parse_story(twice, "aaa").probability == 0.5);
-    CHECK(parse_story(twice, "aaaa").derivations == 1);
+    CHECK_ALL(parse_story(twice, "aaa").probability == 0.5, parse_story(twice, "aaaa").derivations == 1);
 }
 
 TEST_CASE("story grammar: stories are drawn with their probabilities", "[data][stories]") {
@@ -77,8 +69,7 @@ TEST_CASE("story grammar: stories are drawn with their probabilities", "[data][s
         b += story == "b";
         dog += story == "adog";
     }
-    CHECK(std::abs(b - 2500) < 220);
-    CHECK(std::abs(dog - 2500) < 220);
+    CHECK_ALL(std::abs(b - 2500) < 220, std::abs(dog - 2500) < 220);
 }
 
 TEST_CASE("story grammar: mistakes in its text are refused", "[data][stories]") {

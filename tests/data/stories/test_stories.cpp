@@ -1,11 +1,6 @@
 #include "data/stories/stories.h"
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "data/stories/grammar.h"
-#include "tests/catch.h"
 #include "tests/data/stories/entropy.h"
 
 using namespace inkling::data;
@@ -37,28 +32,21 @@ const std::string story =
 
 TEST_CASE("stories: a seed always writes the same text", "[data][stories]") {
     const std::string text = generate_stories(1337, 10'000);
-    CHECK(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782);
-    CHECK(generate_stories(1337, 20'000).starts_with(text));
+    CHECK_ALL(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782, generate_stories(1337, 20'000).starts_with(text));
     CHECK(generate_stories(1338, 10'000) != text);
     CHECK(text.starts_with(generate_story(1337, 0) + "\n\n" + generate_story(1337, 1) + "\n\n"));
 }
 
 TEST_CASE("stories: sizes, letters and shape of the text", "[data][stories]") {
     const std::string text = generate_stories(1, 300'000);
-    CHECK(text.size() >= 300'000);
-    CHECK(text.size() < 300'500);
-    CHECK(text.ends_with(".\n\n"));
-    CHECK(generate_stories(1, 0).empty());
+    CHECK_ALL(text.size() >= 300'000, text.size() < 300'500, text.ends_with(".\n\n"), generate_stories(1, 0).empty());
     CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 127); }));
     for (const char* none : {"  ", " \n", "\n\n\n"}) CHECK(text.find(none) == std::string::npos);
     CHECK(std::set<char>(text.begin(), text.end()).size() < 64);
     std::set<std::string> stories;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         const auto [s, fresh] = stories.insert(generate_story(1, i));
-        CHECK(fresh);
-        CHECK(s->size() > 100);
-        CHECK(s->size() < 450);
-        CHECK(s->find('\n') == std::string::npos);
+        CHECK_ALL(fresh, s->size() > 100, s->size() < 450, s->find('\n') == std::string::npos);
     }
 }
 

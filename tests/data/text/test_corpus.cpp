@@ -1,32 +1,12 @@
 #include "data/text/corpus.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <fstream>
-#include <sstream>
-#include <thread>
-
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "tests/formats/compress.h"
-#include "tests/skip.h"
-#include "tests/support/error_of.h"
-#include "tests/support/scratch_folder.h"
 
-using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::testing;
 
 namespace {
-
-// While in scope, root has the rights of other users.
-struct NotRoot {
-    const bool root = ::geteuid() == 0 && ::seteuid(65534) == 0;
-    ~NotRoot() {
-        if (root) CHECK(::seteuid(0) == 0);
-    }
-};
 
 // The documents in order, each in brackets.
 std::string texts(const Corpus& corpus) {
@@ -49,10 +29,8 @@ TEST_CASE("corpus: a file is read as it is, without its byte order mark, and eac
     const ScratchFolder folder;
     const std::string path = folder.write("a.txt", "caf\xC3\xA9\r\nend");
     const Corpus corpus = read_corpus({path});
-    CHECK(texts(corpus) == "[caf\xC3\xA9\r\nend]");
-    CHECK(corpus.bytes() == 10);
-    CHECK(corpus.sources == std::vector<std::string>{path});
-    CHECK(corpus.notes().empty());
+    CHECK_ALL(texts(corpus) == "[caf\xC3\xA9\r\nend]", corpus.bytes() == 10);
+    CHECK_ALL(corpus.sources == std::vector<std::string>{path}, corpus.notes().empty());
     const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
     std::istringstream in("in");  // every source is a document, in the order that they are named in
     CHECK(texts(read_corpus({a, b, "-", c}, {}, from(in))) == "[one][two\n][in][three]");
@@ -66,8 +44,7 @@ TEST_CASE("corpus: standard input is read to its end, and only when named, and m
     std::istringstream in("line 1\nline 2\n");
     CHECK(texts(read_corpus({folder.write("a", "x")}, {}, from(in))) == "[x]");
     const Corpus corpus = read_corpus({"-"}, {}, from(in));
-    CHECK(texts(corpus) == "[line 1\nline 2\n]");
-    CHECK(corpus.sources == std::vector<std::string>{"standard input"});
+    CHECK_ALL(texts(corpus) == "[line 1\nline 2\n]", corpus.sources == std::vector<std::string>{"standard input"});
     CHECK_THROWS_WITH(read_corpus({"-"}, {}, from(in)), contains("standard input: it is empty"));
     std::vector<std::string> paths;  // a name for messages
     for (const char* name : {"a", "b", "c", "d"}) paths.push_back(folder.write(name, "text"));
@@ -78,14 +55,9 @@ TEST_CASE("corpus: standard input is read to its end, and only when named, and m
 
 TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     const ScratchFolder folder;
-    folder.write("b.md", "B");
-    folder.write("a/z.py", "A");
-    folder.write("c/d/e.txt", "C\n");
-    folder.write("no-extension", "N");
-    folder.write(".hidden", "H");
-    folder.write(".git/config", "G");
-    folder.write("empty.txt", "");
-    folder.write("latin1.txt", "caf\xE9");
+    folder.write("b.md", "B"), folder.write("a/z.py", "A"), folder.write("c/d/e.txt", "C\n");
+    folder.write("no-extension", "N"), folder.write(".hidden", "H"), folder.write(".git/config", "G");
+    folder.write("empty.txt", ""), folder.write("latin1.txt", "caf\xE9");
     folder.write("image.png", std::string("\x89PNG\0\0", 6));
     folder.write("late-nul.txt", std::string(5000, 'x') + '\0');
     fs::create_symlink("nowhere", folder.path("dangling"));
@@ -109,48 +81,12 @@ TEST_CASE("corpus: a FIFO is a text, in a folder it is none, and a terabyte of h
     std::thread writer([&] { std::ofstream(folder.path("a")) << "\xEF\xBB\xBFone\n"; });
     const Corpus corpus = read_corpus({folder.path("a"), folder.path("b")});
     writer.join();
-    CHECK(texts(corpus) == "[one\n][two]");
-    CHECK(corpus.name() == folder.path("a") + ", " + folder.path("b"));
+    CHECK_ALL(texts(corpus) == "[one\n][two]", corpus.name() == folder.path("a") + ", " + folder.path("b"));
     const std::string sparse = folder.write("sparse", std::string(10'000, 'x'));  // a terabyte of holes is no text
     fs::resize_file(sparse, std::uintmax_t{1} << 40);
     CHECK_THROWS_WITH(read_corpus({sparse}), contains(sparse, "holes"));
     const Corpus others = read_corpus({folder.path()});
-    CHECK(texts(others) == "[two]");
-    CHECK(others.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
-}
-
-TEST_CASE("corpus: errors name the path", "[data]") {
-    const ScratchFolder folder;
-    const auto refusal = [](const std::string& path) -> std::string {
-        const std::string error = error_of([&] { read_corpus({path}); });
-        CHECK(error.find('\n') == std::string::npos);
-        CHECK_THAT(error, contains(path));
-        return error;
-    };
-    refusal(folder.path("missing"));
-    CHECK_THAT(refusal(folder.write("empty", "")), contains("is empty"));
-    CHECK_THAT(refusal(folder.write("mark", "\xEF\xBB\xBF")), contains("is empty"));
-    CHECK_THAT(refusal(folder.write("latin1", "caf\xE9!")), contains("not UTF-8: byte 3 is 0xE9"));
-    fs::create_directory(folder.path("nothing"));
-    CHECK_THAT(refusal(folder.path("nothing")), contains("no UTF-8 text file"));
-    folder.write("binary/x", std::string(3, '\0'));
-    CHECK_THAT(refusal(folder.path("binary")), contains("no UTF-8 text file"));
-    fs::create_symlink("loop", folder.path("loop"));
-    CHECK_THAT(refusal(folder.path("loop")), contains("Too many levels of symbolic links"));
-    CHECK_THAT(refusal("/dev/zero"), contains("a device"));
-    CHECK_THROWS_AS(read_corpus({}), BadInput);
-}
-
-TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]") {
-    const ScratchFolder folder;
-    const std::string path = folder.write("in/closed.txt", "secret");
-    folder.write("in/open.txt", "open");
-    ::chmod(folder.path().c_str(), 0755);
-    ::chmod(path.c_str(), 0);
-    const NotRoot user;
-    if (std::ifstream(path)) SKIP_TEST("this user may read every file");
-    CHECK_THROWS_AS(read_corpus({path}), BadInput);
-    CHECK_THROWS_AS(read_corpus({folder.path("in")}), BadInput);
+    CHECK_ALL(texts(others) == "[two]", others.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
 }
 
 TEST_CASE("corpus: texts that are large are mapped, and standard input that is large goes through a file", "[data]") {
@@ -159,29 +95,22 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     while (large.size() < (65 << 20))
         large += "A line of text that is like every other one, and there are many of them.\n";
     const Corpus corpus = read_corpus({folder.write("large.txt", large)});
-    CHECK(corpus.documents.size() == 1);
-    CHECK((corpus.documents[0] == large));
+    CHECK_ALL(corpus.documents.size() == 1, (corpus.documents[0] == large));
     std::istringstream in(large);
     const Corpus piped = read_corpus({"-"}, {}, from(in)), copy = piped;
-    CHECK(piped.documents.size() == 1);
-    CHECK((piped.documents[0] == large));
-    CHECK((copy.documents == piped.documents));
+    CHECK_ALL(piped.documents.size() == 1, (piped.documents[0] == large), (copy.documents == piped.documents));
     folder.write("large.txt", large + "\xFF");
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), contains("not UTF-8"));
 }
 
 TEST_CASE("corpus: files left out of a folder are counted by reason", "[data]") {
     const ScratchFolder folder;
-    folder.write("a.txt", "text");
-    folder.write("b.png", std::string("\x89PNG\0", 5));
+    folder.write("a.txt", "text"), folder.write("b.png", std::string("\x89PNG\0", 5));
     CHECK(read_corpus({folder.path()}).notes() ==
           std::vector{"skipped 1 file: 1 binary, such as " + folder.path("b.png")});
-    folder.write("c.txt", "caf\xE9");
-    folder.write("d.txt.gz", gzip("text").substr(0, 12));
-    folder.write("node_modules/x/y.js", "code");
-    folder.write("run/config.toml", "seed = 1\n");
-    folder.write("run/metrics.jsonl", "{}\n");
-    folder.write("run/step-000001/tokenizer.json", "{}\n");
+    folder.write("c.txt", "caf\xE9"), folder.write("d.txt.gz", gzip("text").substr(0, 12));
+    folder.write("node_modules/x/y.js", "code"), folder.write("run/config.toml", "seed = 1\n");
+    folder.write("run/metrics.jsonl", "{}\n"), folder.write("run/step-000001/tokenizer.json", "{}\n");
     folder.write(".git/objects/ab/cdef", "x");
     const Corpus corpus = read_corpus({folder.path()}, {.exclude = {"nothing"}});
     CHECK(texts(corpus) == "[text]");
@@ -212,11 +141,8 @@ TEST_CASE("corpus: files and folders are excluded by their names and by their pa
 
 TEST_CASE("corpus: a pattern stands for what it matches, in order", "[data]") {
     const ScratchFolder folder;
-    folder.write("b.txt", "B");
-    folder.write("a.txt", "A");
-    folder.write("c.png", std::string("\x89PNG\0", 5));
-    folder.write("d/e.md", "E");
-    folder.write("odd[1].txt", "odd");
+    folder.write("b.txt", "B"), folder.write("a.txt", "A"), folder.write("c.png", std::string("\x89PNG\0", 5));
+    folder.write("d/e.md", "E"), folder.write("odd[1].txt", "odd");
     REQUIRE(::mkfifo(folder.path("fifo").c_str(), 0600) == 0);  // nobody writes to it: it is not opened
     CHECK(texts(read_corpus({folder.path("[ab].txt")})) == "[A][B]");
     CHECK(texts(read_corpus({folder.path("?.txt")})) == "[A][B]");
@@ -251,46 +177,6 @@ TEST_CASE("corpus: compressed text is read from files, folders and streams", "[d
                       contains("zeros.gz: this is a binary file, byte 0 is NUL"));
 }
 
-TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", "[data]") {
-    constexpr std::size_t npos = std::string_view::npos, block = 1 << 18;
-    const auto hash = [](std::string_view text) {
-        ContentHash all;
-        all.add(text);
-        return all.value();
-    };
-    for (const std::size_t before :
-         {std::size_t{0}, block - 4, block - 3, block - 2, block - 1, block, 3 * block - 1}) {
-        const std::string ascii(before, 'a');
-        for (const std::string_view whole : {"", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"}) {
-            for (const std::string& rest : {std::string(), std::string("b"), std::string(block, 'b')}) {
-                const std::string good = ascii + std::string(whole) + rest;
-                const TextScan found = scan_text(good, "a");
-                CHECK(found.invalid == npos);
-                CHECK(found.hash == hash(good));
-                const std::string cut = ascii + std::string(whole.substr(0, whole.size() - !whole.empty())) + rest;
-                CHECK(scan_text(cut, "a").invalid == (whole.empty() ? npos : before));
-            }
-        }
-        CHECK(scan_text(ascii + "\xA9", "a").invalid == before);
-        CHECK_THROWS_AS(scan_text(ascii + "\xA9" + std::string(block, 'b') + '\0', "a"), NoText);
-    }
-}
-
-TEST_CASE("corpus: binary files are called so, with what they are", "[data]") {
-    const ScratchFolder folder;
-    const auto refusal = [&](const std::string& bytes) {
-        const std::string path = folder.write("x", bytes);
-        return error_of([&] { read_corpus({path}, {.lossy = true}); }).substr(path.size());
-    };
-    using namespace std::string_literals;
-    CHECK(refusal("\x7F"s + "ELF\2\1\1\0\0"s) == ": this is a binary file, an ELF program: name a text file");
-    CHECK(refusal("PK\x03\x04\x14\0\0"s) ==
-          ": this is a binary file, a zip archive, or a document of an office program: name a text file");
-    CHECK(refusal("\xFF\xFEh\0i\0"s) ==
-          ": this is a binary file, or UTF-16 text: convert it first, e.g. with iconv -f UTF-16 -t UTF-8");
-    CHECK(refusal("text\0"s) == ": this is a binary file, byte 4 is NUL: name a text file");
-}
-
 TEST_CASE("corpus: bytes that are not UTF-8 are refused with their line, or replaced and counted", "[data]") {
     const ScratchFolder folder;
     const std::string a = folder.write("d/a.txt", "one\ntwo\ncaf\xE9 \xE2\x82! \xF0\x9F\x98\n"),
@@ -317,8 +203,7 @@ TEST_CASE("corpus: each record of a table is a document", "[data]") {
     CHECK(corpus.notes() == std::vector<std::string>{"skipped 2 records without text"});
     CHECK(corpus.sources == std::vector{jsonl, packed, plain});
     CHECK(corpus.source_of(0) == jsonl + ": record 1 with text");
-    CHECK(corpus.source_of(3) == packed + ": record 2 with text");
-    CHECK(corpus.source_of(4) == plain);
+    CHECK_ALL(corpus.source_of(3) == packed + ": record 2 with text", corpus.source_of(4) == plain);
     CHECK(texts(read_corpus({jsonl})) == "[one][t\xC3\xA9\n]");  // "text" needs no name: examples.h
     const std::string named = folder.write("f.jsonl", "{\"t\": \"a\"}\n");
     CHECK_THROWS_WITH(read_corpus({named}), contains(named + ": line 1: "));  // no text unasked

@@ -1,16 +1,6 @@
 // Documents in lines.
-#include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
+#include "tests/data/text/examples.h"
 
-#include "data/text/corpus.h"
-#include "engine/base/check.h"
-#include "formats/files/file.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
 using namespace inkling::data;
 using testing::ScratchFolder, testing::tests_path;
 
@@ -20,12 +10,6 @@ const std::string kConversation =
     "{\"id\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"a\\n\"}, {\"role\": \"assistant\", \"content\": "
     R"(""}]})";
 
-// Parses one line, which may be written on several lines here.
-Example parsed(std::string line) {
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    return read_examples(line).list.at(0);
-}
-
 Corpus piped(std::string_view text) {
     return read_corpus({"-"}, {}, [left = text](char* to, std::size_t max_size) mutable {
         const std::size_t n = left.copy(to, max_size);
@@ -33,16 +17,6 @@ Corpus piped(std::string_view text) {
         return n;
     });
 }
-
-// "user: a | assistant: b (not learned)"
-std::string shown(const Example& d) {
-    std::string all;
-    for (const ChatMessage& m : d.parts)
-        all +=
-            fmt::format("{}{}: {}{}", all.empty() ? "" : " | ", m.role, m.content, m.learned ? "" : " (not learned)");
-    return all;
-}
-std::string shown(const std::string& line) { return shown(parsed(line)); }
 
 }  // namespace
 
@@ -76,8 +50,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
     };
     for (const std::string& line : same) {
         INFO(line);
-        CHECK(shown(line) == both);
-        CHECK(parsed(line).shape == ExampleShape::messages);
+        CHECK_ALL(shown(line) == both, parsed(line).shape == ExampleShape::messages);
         CHECK_FALSE(parsed(line).marked);
     }
     CHECK(shown(R"({"prompt": [{"role": "user", "content": "Say 1"}],
@@ -91,89 +64,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
     // TRL: nothing in the prompt is learned
     const Example d = parsed(R"({"prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
             {"role": "user", "content": "c"}], "completion": [{"role": "assistant", "content": "d"}]})");
-    CHECK(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d");
-    CHECK_FALSE(d.marked);
-}
-
-TEST_CASE("documents: marks say which answers are learned", "[data]") {
-    const auto marked = [](const std::string& mark, const std::string& role = "assistant") {
-        return R"({"messages": [{"role": "user", "content": "a"}, {"role": ")" + role + R"(", "content": "b", )" +
-               mark + R"(}, {"role": "assistant", "content": "c"}]})";
-    };
-    // the reference table below has one mark at a time
-    for (const char* const off : {R"("weight": 0.0)", R"("loss": 0)", R"("weight": 1, "train": false)",
-                                  R"("masked": 1)", R"("masked": false, "weight": 0)"}) {
-        INFO(off);
-        CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c");
-    }
-    for (const char* const on : {R"("train": true)", R"("loss": null)", R"("weights": 0)", R"("label": 0)",
-                                 R"("trainable": true, "loss_mask": 1)", R"("mask": "")", R"("loss_scale": 1.0)"}) {
-        INFO(on);
-        CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
-    }
-    CHECK(shown(marked(R"("weight": 0)", "user")) == "user: a | user: b (not learned) | assistant: c");
-    CHECK_THAT(to_line(parsed(marked(R"("train": false)")).parts), contains(R"("b","weight":0})"));
-    CHECK(parsed(to_line(parsed(marked(R"("train": false)")).parts)).parts[1].learned == false);
-    const auto with_part = [](const char* key) {
-        return fmt::format(
-            R"({{"messages": [{{"role": "assistant", "content": [{{"type": "text", "text": "a", {}}}]}}]}})", key);
-    };
-    const auto with_list = [](const char* key) {
-        return fmt::format(R"({{"{}": [1], "conversations": [{{"role": "user", "content": "a"}}]}})", key);
-    };
-    const std::pair<std::string, std::string> refused[] = {
-        {marked(R"("weight": 0.5)"), R"(message 2: "weight" must be 0 or 1, or false or true, got 0.5)"},
-        {marked(R"("weight": "0")"), R"("weight" must be 0 or 1)"},
-        {marked(R"("weight": NaN)"), "got NaN"},
-        {marked(R"("masked": 0.5)"), R"("masked" must be 0 or 1)"},
-        {marked(R"("train": true)", "user"),
-         "message 2: it is marked to be learned, and answers alone are: --loss-on all learns all"},
-        {marked(R"("masked": false)", "user"), "message 2: it is marked to be learned"},
-        {marked(R"("mask": true)"), "message 2: \"mask\" changes what is learned, and true is not read"},
-        {marked(R"("segments": [{"label": false}])"), "message 2: \"segments\" changes what is learned"},
-        {marked(R"("label": false)"), "message 2: \"label\" changes what is learned"},
-        {with_part(R"("loss_weight": 0)"), R"(message 1: "loss_weight" changes what is learned, and 0 is not read)"},
-        {with_list("tools"), R"("tools" changes what is learned, and [1] is not read)"},
-        {with_list("images"), R"("images" changes what is learned, and [1] is not read)"}};
-    for (const auto& [line, message] : refused) CHECK_THROWS_WITH(parsed(line), contains("line 1: ", message));
-}
-
-TEST_CASE("documents: marks beside the texts of a line are refused by name, in every shape", "[data]") {
-    const char* const shapes[] = {
-        R"("messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])",
-        R"("conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}])",
-        R"("instruction": "a", "output": "b")",
-        R"("prompt": "a", "completion": "b")",
-        R"("prompt": [{"role": "user", "content": "a"}], "completion": [{"role": "assistant", "content": "b"}])",
-        R"("text": "a")"};
-    const auto refused = nlohmann::json::parse(R"([
-        ["weight", 0], ["weight", 0.5], ["weight", "1"], ["loss_weight", 2.0], ["train", false], ["training", false],
-        ["train_on_turn", false], ["trainable", false], ["loss", false], ["loss_mask", [0, 1]], ["loss_mask", 0],
-        ["step_loss_mask", 0], ["masked", true], ["mask", "Assistant"], ["train_detail", [{"begin_offset": 0}]],
-        ["segments", [{"text": "a"}]], ["loss_scale", 0.1], ["loss_weights", [1, 0]], ["sample_weight", 0],
-        ["labels", [-100, 5]], ["assistant_mask", [0, 1]], ["assistant_masks", [0, 1]], ["completion_mask", [0, 1]],
-        ["unmask", true], ["label", false], ["kto_tag", false]])");
-    const auto kept = nlohmann::json::parse(R"([
-        ["weight", 1], ["loss_weight", 1.0], ["train", true], ["loss_mask", null], ["loss_mask", []], ["masked", false],
-        ["mask", "User"], ["sample_weight", 1], ["unmask", false], ["label", true], ["label", 0], ["label", ""],
-        ["kto_tag", true], ["score", 0], ["split", "test"]])");
-    const auto line = [](const nlohmann::json& mark, const std::string& shape) {
-        return fmt::format("{{{}: {}, {}}}", mark[0].dump(), mark[1].dump(), shape);
-    };
-    for (const std::string shape : shapes) {
-        const std::string plain = "{" + shape + "}";
-        for (const nlohmann::json& mark : refused) {
-            const bool of_answers = mark[0] == "label" || mark[0] == "kto_tag";  // a bad answer, or a text's class
-            INFO(line(mark, shape));
-            if (of_answers && shape == shapes[5])
-                CHECK(shown(line(mark, shape)) == shown(plain));
-            else
-                CHECK_THROWS_WITH(parsed(line(mark, shape)),
-                                  contains("line 1: " + mark[0].dump() + " changes what is learned, and ",
-                                           " is not read: leave out the "));
-        }
-        for (const nlohmann::json& mark : kept) CHECK(shown(line(mark, shape)) == shown(plain));
-    }
+    CHECK_ALL(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d", !d.marked);
 }
 
 TEST_CASE("documents: half of a shape is none, nor is a key that is null", "[data]") {
@@ -227,9 +118,7 @@ TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
         INFO(line);
         CHECK_THROWS_WITH(read_examples(lines), contains("line 3: ", message));
         const ExampleLines some = read_examples(lines, true);
-        CHECK(some.list.size() == 2);
-        CHECK(some.list[1].line == 4);
-        CHECK(some.bad_lines == 1);
+        CHECK_ALL(some.list.size() == 2, some.list[1].line == 4, some.bad_lines == 1);
         CHECK_THAT(some.first_bad_line, contains("line 3: ", message));
     }
 }
@@ -260,8 +149,7 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
     CHECK_THROWS_WITH(read_corpus({plain, chats}), contains("give one or the other"));
     CHECK_THROWS_WITH(read_corpus({bad}), contains(bad + ": line 1: it: not valid JSON"));
     const Corpus skipped = read_corpus({bad}, {.skip_bad_lines = true});
-    CHECK(skipped.examples->size() == 1);
-    CHECK(skipped.bad_lines == 2);
+    CHECK_ALL(skipped.examples->size() == 1, skipped.bad_lines == 2);
     REQUIRE(skipped.notes().size() == 1);
     CHECK(skipped.notes()[0].starts_with("skipped 2 bad lines, such as " + bad + ": line 1: "));
     const Corpus in = piped(kConversation);
@@ -291,8 +179,7 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     for (const char* const other : {"{\n\"data\": [1]\n}", "[1, 2]", "{}", "no JSON"})
         CHECK_THROWS_WITH(json(other), (contains(path, "none of")) || contains("it holds no documents"));
     // standard input that begins this way
-    CHECK(piped("[" + alpaca + "]").examples);
-    CHECK(piped("\n" + alpaca).examples);
+    CHECK_ALL(piped("[" + alpaca + "]").examples, piped("\n" + alpaca).examples);
     CHECK_THROWS_WITH(piped(unknown + "\n"), contains("standard input: line 1: none of"));
     CHECK_THROWS_WITH(piped("Title\n" + alpaca + "\n"), contains("standard input: line 1: it: not valid JSON"));
     for (const std::string& text :
@@ -319,26 +206,3 @@ TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[da
 }
 
 // What other trainers read is in the file, beside what is done here (tests/reference/make_data_reference.py).
-TEST_CASE("documents: marks and shapes of the reference table", "[data]") {
-    const auto table = nlohmann::json::parse(formats::read_file(tests_path("reference/training_lines.json")));
-    for (const nlohmann::json& row : table.at("marks")) {
-        nlohmann::json line = {
-            {"messages", {{{"role", "user"}, {"content", "a"}}, {{"role", "assistant"}, {"content", "b"}}}}};
-        nlohmann::json& place = row.at("where") == "line" ? line : line["messages"][1];
-        place[row.at("key").get<std::string>()] = row.at("value");
-        const std::string text = line.dump();
-        INFO(text);
-        if (row.at("learned") == "refused")
-            CHECK_THROWS_WITH(parsed(text), contains(row.at("key").dump()));
-        else
-            CHECK(parsed(text).parts[1].learned == (row.at("learned") == "yes"));
-        if (row.at("learned") != "refused") CHECK(parsed(text).marked == (row.at("learned") == "no"));
-    }
-    const std::map<std::string, std::string> shapes = {{"messages", "user: m asks | assistant: m says"},
-                                                       {"conversations", "user: c asks | assistant: c says"},
-                                                       {"instruction", "user: i asks | assistant: i says"},
-                                                       {"completion", "prompt: p asks | completion:  p says"},
-                                                       {"text", "text: t asks and says"}};
-    for (const nlohmann::json& row : table.at("shapes"))
-        CHECK(shown(row.at("line").dump()) == shapes.at(row.at("inkling")));
-}

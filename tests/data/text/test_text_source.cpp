@@ -1,23 +1,10 @@
 #include "data/text/text_source.h"
 
 #include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <thread>
 
-#include "engine/base/check.h"
-#include "tests/catch.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::testing;
 
 namespace {
 

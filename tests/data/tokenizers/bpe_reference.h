@@ -1,16 +1,9 @@
 // Texts encoded by the `tokenizers` library (tests/reference/bpe.json), and random bytes and text.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "formats/utf8.h"
-#include "tests/paths.h"
-#include "tests/reference/read.h"
-#include "tests/skip.h"
 
 namespace inkling::testing {
 

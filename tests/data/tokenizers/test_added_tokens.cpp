@@ -1,13 +1,9 @@
 // Added tokens in a text: the leftmost wins, then the longest, at the same cost for each byte.
 #include "data/tokenizers/added_tokens.h"
 
-#include "engine/base/check.h"
 #include "engine/base/clock.h"
-#include "tests/catch.h"
 #include "tests/data/tokenizers/bpe_reference.h"
-#include "tests/skip.h"
 
-using namespace inkling;
 using data::AddedToken;
 using data::AddedTokens;
 using testing::below;
@@ -95,7 +91,5 @@ TEST_CASE("added tokens: a text takes time in proportion to its length, whatever
     made({" "}, true).cut(std::string(n, ' '), [&](std::string_view part, std::int32_t) {
         wrong += part.size() != n - taken++;  // each takes all the white space behind it
     });
-    CHECK(taken == n);
-    CHECK(wrong == 0);
-    CHECK(seconds_now() - start < 10);
+    CHECK_ALL(taken == n, wrong == 0, seconds_now() - start < 10);
 }

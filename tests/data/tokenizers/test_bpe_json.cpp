@@ -2,13 +2,9 @@
 #include "data/tokenizers/json/bpe_json.h"
 
 #include "tests/data/tokenizers/bpe_reference.h"
-#include "tests/support/error_of.h"
 #include "tests/support/json_changes.h"
-#include "tests/support/scratch_folder.h"
 
-using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -18,8 +14,7 @@ json whole() { return bpe_reference()["tokenizer"]; }
 // The error message for a file; "" if it is read.
 std::string message(const std::string& text) {
     const std::string what = inkling::testing::error_of([&] { parse_tokenizer(text, "tokenizer.json"); });
-    CHECK((what.empty() || what.starts_with("tokenizer.json: ")));
-    CHECK(what.find('\n') == std::string::npos);
+    CHECK_ALL((what.empty() || what.starts_with("tokenizer.json: ")), what.find('\n') == std::string::npos);
     CHECK(what.size() < 400);
     return what;
 }
@@ -33,8 +28,7 @@ TEST_CASE("BPE tokenizer.json: written and read again", "[data][bpe]") {
     CHECK(refusal(whole()).empty());
     const BpeTokenizer& t = small_tokenizer();
     const auto again = parse_tokenizer(t.to_json(), "t");
-    CHECK(dynamic_cast<const BpeTokenizer&>(*again).spec() == t.spec());
-    CHECK(again->to_json() == t.to_json());
+    CHECK_ALL(dynamic_cast<const BpeTokenizer&>(*again).spec() == t.spec(), again->to_json() == t.to_json());
     const json written = json::parse(t.to_json()), read = whole();
     for (const char* key : {"vocab", "merges", "type"}) CHECK(written["model"][key] == read["model"][key]);
     CHECK(written["added_tokens"] == read["added_tokens"]);
@@ -272,8 +266,7 @@ TEST_CASE("GPT-2's two files", "[data][bpe]") {
     folder.write("merges.txt", "#version: 0.2\na b\n");
     const auto t = load_tokenizer(folder.path());
     CHECK(t->encode("abba<|endoftext|>ab") == std::vector<std::int32_t>{2, 1, 0, 3, 2});
-    CHECK(t->end_of_text() == 3);
-    CHECK(parse_tokenizer(t->to_json(), "t")->encode("abba") == t->encode("abba"));
+    CHECK_ALL(t->end_of_text() == 3, parse_tokenizer(t->to_json(), "t")->encode("abba") == t->encode("abba"));
     folder.write("merges.txt", "#version: 0.2\r\na b\r\n");
     CHECK(load_tokenizer(folder.path())->encode("ab") == std::vector<std::int32_t>{2});
     for (const char* bad : {"a c\n", "ab\n", "a b a\n", "a a\n"}) {

@@ -1,25 +1,17 @@
 #include "data/tokenizers/char_tokenizer.h"
 
-#include <nlohmann/json.hpp>
-
-#include "engine/base/check.h"
 #include "formats/utf8.h"
-#include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 
-using namespace inkling;
 using namespace inkling::data;
 
 using Ids = std::vector<std::int32_t>;
 
 TEST_CASE("char tokenizer: ids are in code point order, and tiny Shakespeare's 65 come back", "[data]") {
     const auto tokenizer = CharTokenizer::from_text("hello\n \xF0\x9F\x90\x8C\xC3\xA9");
-    CHECK(tokenizer.vocab_size() == 8);
-    CHECK(tokenizer.kind() == TokenizerKind::characters);
-    CHECK(!tokenizer.end_of_text());
+    CHECK_ALL(tokenizer.vocab_size() == 8, tokenizer.kind() == TokenizerKind::characters, !tokenizer.end_of_text());
     CHECK(tokenizer.encode("\n ehlo\xC3\xA9\xF0\x9F\x90\x8C") == Ids{0, 1, 2, 3, 4, 5, 6, 7});
-    CHECK(tokenizer.decode(Ids{3, 2, 4, 4, 5, 7, 0}) == "hello\xF0\x9F\x90\x8C\n");
-    CHECK(tokenizer.encode("").empty());
+    CHECK_ALL(tokenizer.decode(Ids{3, 2, 4, 4, 5, 7, 0}) == "hello\xF0\x9F\x90\x8C\n", tokenizer.encode("").empty());
     CHECK(tokenizer.decode({}).empty());
     const std::string shakespeare_text = testing::shakespeare();  // tiny Shakespeare has 65 characters and comes back
     const auto of_shakespeare = CharTokenizer::from_text(shakespeare_text);
@@ -67,12 +59,10 @@ TEST_CASE("char tokenizer: unknown characters are replaced and counted where tha
           "??????? | 7 characters that the model does not know ('a', 'b', 'c', 'd', 'e', ...) were replaced by '?'");
     CHECK(replaced("ab", "ab") == "ab | ");
     auto tokenizer = CharTokenizer::from_text("a?");
-    CHECK_FALSE(tokenizer.knows("ab"));
-    CHECK_FALSE(tokenizer.knows("a\xFF"));
+    CHECK_ALL(!tokenizer.knows("ab"), !tokenizer.knows("a\xFF"));
     tokenizer.unknown = std::make_shared<UnknownCharacters>();
     tokenizer.encode("a\xE6\xBC\xA2");
-    CHECK(tokenizer.unknown->tally().characters == 1);
-    CHECK(tokenizer.unknown->tally().growth == -2);
+    CHECK_ALL(tokenizer.unknown->tally().characters == 1, tokenizer.unknown->tally().growth == -2);
     CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), contains("byte 1 is 0xFF"));
 }
 
@@ -81,8 +71,7 @@ TEST_CASE("char tokenizer: with byte fallback any text is written, rare characte
     for (int i = 0; i < 1000; ++i) text += "ab\xC3\xA9\n";
     text += "z";  // 1 of 4,001: 2 may be left out
     const auto tokenizer = CharTokenizer::from_texts(std::vector<std::string_view>{text}, ByteFallback::always);
-    CHECK(tokenizer.vocab_size() == 4 + 256);
-    CHECK(tokenizer.has_byte_fallback());
+    CHECK_ALL(tokenizer.vocab_size() == 4 + 256, tokenizer.has_byte_fallback());
     CHECK_FALSE(CharTokenizer::from_text(text).has_byte_fallback());
     CHECK(tokenizer.encode("\nab\xC3\xA9") == Ids{0, 1, 2, 3});
     CHECK(tokenizer.encode("z\xE6\xBC\xA2") == Ids{4 + 'z', 4 + 0xE6, 4 + 0xBC, 4 + 0xA2});
@@ -105,18 +94,14 @@ TEST_CASE("char tokenizer: byte fallback is taken by itself where it makes the v
     CHECK(size(ByteFallback::never) == 257);
     CHECK(size(ByteFallback::automatic) == 257);  // a and 256 bytes would be as many
     formats::append_utf8(text, 0x4E00 + 256);
-    CHECK(size(ByteFallback::never) == 258);
-    CHECK(size(ByteFallback::automatic) == 257);
+    CHECK_ALL(size(ByteFallback::never) == 258, size(ByteFallback::automatic) == 257);
     CHECK(size(ByteFallback::always) == 257);
 }
 
 TEST_CASE("char tokenizer: tokenizer.json says what `tokenizers` expects", "[data]") {
     const auto j = nlohmann::json::parse(CharTokenizer::from_text("\"\\ \n\xC3\xA9").to_json());
-    CHECK(j["version"] == "1.0");
-    CHECK(j["added_tokens"].empty());
-    CHECK(j["normalizer"].is_null());
-    CHECK(j["pre_tokenizer"].is_null());
-    CHECK(j["post_processor"].is_null());
+    CHECK_ALL(j["version"] == "1.0", j["added_tokens"].empty(), j["normalizer"].is_null());
+    CHECK_ALL(j["pre_tokenizer"].is_null(), j["post_processor"].is_null());
     CHECK(j["decoder"] == nlohmann::json{{"type", "Fuse"}});
     const nlohmann::json vocab = {{"\n", 0}, {" ", 1}, {"\"", 2}, {"\\", 3}, {"\xC3\xA9", 4}};
     auto model = nlohmann::json::parse(R"({"type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,

@@ -1,11 +1,10 @@
 #include "data/tokenizers/split/pre_tokenizer.h"
 
+#include "data/tokenizers/nfc.h"
 #include "data/tokenizers/split/split_patterns.h"
-#include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling;
 using namespace inkling::data;
 
 namespace {
@@ -72,11 +71,8 @@ TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe][unsanitize
                 }
 }
 
-TEST_CASE("pre-tokenizer: texts may be cut between letters and white space by the patterns of known families",
-          "[data][bpe][unsanitized]") {
-    CHECK(gpt2_safe_cut("ab cd", 0) == 2);
-    CHECK(gpt2_safe_cut("ab cd", 3) == 5);
-    CHECK(gpt2_safe_cut("1  2 .\n", 0) == 7);
+TEST_CASE("pre-tokenizer: known patterns allow cuts between letters and white space", "[data][bpe][unsanitized]") {
+    CHECK_ALL(gpt2_safe_cut("ab cd", 0) == 2, gpt2_safe_cut("ab cd", 3) == 5, gpt2_safe_cut("1  2 .\n", 0) == 7);
     CHECK(gpt2_safe_cut("a", 0) == 1);
     const SplitStep digits{.kind = SplitStep::Kind::digits},
         signs{.kind = SplitStep::Kind::punctuation, .behavior = SplitBehavior::contiguous};
@@ -189,7 +185,20 @@ TEST_CASE("pre-tokenizer: long runs of one kind take no more than a moment", "[d
     for (const char* unit : {"a", " ", "\n", "!", "1", "\xC3\xA9", "\xE3\x80\x80", "\xE2\x82\xAC"}) {
         std::string text;
         while (text.size() < 1'000'000) text += unit;
-        CHECK(pieces_of(text).size() == 1);
-        CHECK(pieces_of(text + "x").size() <= 3);
+        CHECK_ALL(pieces_of(text).size() == 1, pieces_of(text + "x").size() <= 3);
+    }
+}
+
+TEST_CASE("normal form C: bytes that are not UTF-8 stay", "[data][bpe]") {
+    CHECK(to_nfc("e\u0301\xFF\u0301"
+                 "e\xCC") ==
+          "\u00E9\xFF\u0301"
+          "e\xCC");
+    CHECK(to_nfc("\xC3\u0301\xE9\u0301") == "\xC3\u0301\xE9\u0301");
+    CHECK(to_lowercase("A\xFF\u00C9\xC3") == "a\xFF\u00E9\xC3");
+    Random random(3);
+    for (int i = 0; i < 2000; ++i) {
+        const std::string bytes = random_bytes(random, 30);
+        CHECK(to_nfc(to_nfc(bytes)) == to_nfc(bytes));
     }
 }

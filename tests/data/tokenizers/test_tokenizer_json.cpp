@@ -1,16 +1,8 @@
 #include "data/tokenizers/json/tokenizer_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/base/check.h"
-#include "formats/files/file.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
-#include "tests/support/scratch_folder.h"
 
-using namespace inkling;
 using namespace inkling::data;
 using nlohmann::json;
 
@@ -19,12 +11,10 @@ TEST_CASE("tokenizer.json: characters come back with the same ids, in any order"
     const auto made =
         CharTokenizer::from_text(std::string("a\0b\"\\\n\t\x7F \xC3\xA9\xE2\x80\xA8\xF0\x9F\x90\x8C", 19));
     const auto read = load_tokenizer(folder.write("tokenizer.json", made.to_json()));
-    CHECK(read->kind() == TokenizerKind::characters);
-    CHECK(read->vocab_size() == made.vocab_size());
+    CHECK_ALL(read->kind() == TokenizerKind::characters, read->vocab_size() == made.vocab_size());
     CHECK(read->to_json() == made.to_json());
     const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";
-    CHECK(read->encode(text) == made.encode(text));
-    CHECK(read->decode(read->encode(text)) == text);
+    CHECK_ALL(read->encode(text) == made.encode(text), read->decode(read->encode(text)) == text);
     const auto t = parse_tokenizer(
         R"({"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":2,"b":0,"c":1},"merges":[]}})", "t");
     CHECK(t->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
@@ -49,9 +39,7 @@ TEST_CASE("tokenizer.json: parts of files from before there was a type are told 
         return dynamic_cast<const BpeTokenizer&>(*parse_tokenizer(j.dump(), "tokenizer.json")).spec();
     };
     const BpeSpec expected = spec(typed);
-    CHECK(expected.normalizer.size() == 3);
-    CHECK(expected.decoder.size() == 3);
-    CHECK(expected.before.size() == 1);
+    CHECK_ALL(expected.normalizer.size() == 3, expected.decoder.size() == 3, expected.before.size() == 1);
     for (const char* part :
          {"/normalizer", "/normalizer/normalizers/0", "/normalizer/normalizers/1", "/normalizer/normalizers/2",
           "/post_processor", "/decoder/decoders/0", "/decoder/decoders/2", "/model"}) {
@@ -126,8 +114,7 @@ TEST_CASE("tokenizer.json: a character vocabulary with other settings is one of 
     for (const auto& [file, part, value] : table) {
         INFO(part << " " << value);
         const auto t = read(file, part, value);
-        CHECK(t->kind() == TokenizerKind::byte_pairs);
-        CHECK(t->encode("cab").size() == 3);
+        CHECK_ALL(t->kind() == TokenizerKind::byte_pairs, t->encode("cab").size() == 3);
         CHECK(t->decode(t->encode("cab")) == "cab");
         CHECK(parse_tokenizer(t->to_json(), "t")->encode("cab") == t->encode("cab"));
     }

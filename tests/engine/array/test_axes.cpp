@@ -1,11 +1,6 @@
 // Broadcasting of shapes, and its inverse.
 #include "engine/array/axes.h"
 
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("broadcast: shapes align at the right and axes of size 1 stretch", "[engine]") {
     CHECK(broadcast_shape("op", {}, {}) == Shape{});
     CHECK(broadcast_shape("op", {2, 3}, {}) == Shape{2, 3});
@@ -18,12 +13,9 @@ TEST_CASE("broadcast: shapes align at the right and axes of size 1 stretch", "[e
 
 TEST_CASE("broadcast: sum_to adds up what was spread, and is the transpose of broadcasted", "[engine]") {
     const Array<double> g = of<double>({2, 3}, {1, 2, 3, 4, 5, 6});
-    check_equal(sum_to(g, {2, 3}), {1, 2, 3, 4, 5, 6});
-    check_equal(sum_to(g, {3}), {5, 7, 9});
-    check_equal(sum_to(g, {1, 3}), {5, 7, 9});
-    check_equal(sum_to(g, {2, 1}), {6, 15});
-    check_equal(sum_to(g, {}), {21});
-    check_equal(sum_to(g.transposed(0, 1), {2}), {6, 15});
+    check_equal(sum_to(g, {2, 3}), {1, 2, 3, 4, 5, 6}), check_equal(sum_to(g, {3}), {5, 7, 9});
+    check_equal(sum_to(g, {1, 3}), {5, 7, 9}), check_equal(sum_to(g, {2, 1}), {6, 15});
+    check_equal(sum_to(g, {}), {21}), check_equal(sum_to(g.transposed(0, 1), {2}), {6, 15});
     CHECK(sum_to(g, {1, 1}).shape() == Shape{1, 1});
     check_equal(sum_to(Array<double>({0, 2}), {1, 2}), {0, 0});
     // <h, broadcast(x)> = <sum_to(h), x> for every h and x

@@ -1,14 +1,6 @@
 // backward: threads that share leaves, graphs that run in parts, and gradients that an op must not return.
 #include "engine/autograd/backward.h"
 
-#include <thread>
-
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 // Runs f on each of `threads` threads, with OpenMP loops only on that thread.
@@ -49,9 +41,8 @@ TEST_CASE("backward: threads that share leaves, with places of their own or not,
         for (int i = 0; i < kRuns; ++i) step(t);
     });
     std::size_t i = 0;
-    for (const Tensor<double>* leaf : {&w, &b, &v, &table}) {
+    for (const Tensor<double>* leaf : {&w, &b, &v, &table})
         check_equal(Array<double>(leaf->grad() - kRuns * 1.0 * once[i++]), std::vector<double>(leaf->size(), 0.0));
-    }
     Tensor<float> p(Array<float>({64, 64}, 1.0f), true);  // a parameter with places of its own
     Array<float> values({64, 64}), gradients({64, 64}, 0.0f);
     p.bind(values, gradients);
@@ -85,8 +76,7 @@ TEST_CASE("backward: parts of one split run one after the other", "[engine]") {
 TEST_CASE("backward: views that were released run again, and hold no values", "[engine]") {
     Tensor<double> x(of<double>({2, 2}, {1, 2, 3, 4}), true);
     const Tensor<double> turned = transpose(x, 0, 1), row = slice(turned, 0, 0, 1);
-    backward(sum(row));
-    backward(sum(scale(turned, 10)));
+    backward(sum(row)), backward(sum(scale(turned, 10)));
     check_equal(x.grad(), {11, 10, 11, 10});
     const auto before = pool_statistics().bytes_in_use;
     {

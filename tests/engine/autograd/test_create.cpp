@@ -1,11 +1,4 @@
 // Tensors of given or random numbers, and tensors as text.
-#include <sstream>
-
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -23,8 +16,7 @@ TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
         CHECK(to_string(x.shape()) == to_string(shape));
         check_equal(x.value(), values);
     };
-    check_from(Tensor<double>::from(5), {}, {5});
-    check_from(Tensor<double>::from({5}), {1}, {5});
+    check_from(Tensor<double>::from(5), {}, {5}), check_from(Tensor<double>::from({5}), {1}, {5});
     check_from(Tensor<double>::from({1, 2.5, 3}), {3}, {1, 2.5, 3});
     check_from(Tensor<double>::from({{1, 2}, {3, 4}}), {2, 2}, {1, 2, 3, 4});
     check_from(Tensor<double>::from({{1, 2}}), {1, 2}, {1, 2});
@@ -53,8 +45,7 @@ TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
     const auto w = Tensor<float>::full({2, 1}, 0.5, true);
     check_equal(w.value(), {0.5, 0.5});
     CHECK(w.shape() == Shape{2, 1});
-    CHECK(w.requires_grad());
-    CHECK(Tensor<double>::zeros({2}, true).requires_grad());
+    CHECK_ALL(w.requires_grad(), Tensor<double>::zeros({2}, true).requires_grad());
     CHECK_FALSE(Tensor<double>::ones({2}).requires_grad());
     CHECK(Tensor<double>::zeros({0, 3}).size() == 0);
     check_equal(Tensor<double>::arange(4).value(), {0, 1, 2, 3});
@@ -70,16 +61,13 @@ TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
 TEST_CASE("create: random numbers follow from their key alone", "[engine]") {
     Generator random{5, 0};
     const auto x = Tensor<double>::randn({100, 100}, random.next(), true);
-    CHECK(x.requires_grad());
-    CHECK(mean(x).item() == Approx(0).margin(0.03));
+    CHECK_ALL(x.requires_grad(), mean(x).item() == Approx(0).margin(0.03));
     CHECK(mean(x * x).item() == Approx(1).epsilon(0.03));
     CHECK(same_bits(x.value(), Tensor<double>::randn({100, 100}, {.seed = 5, .stream = 0}).value()));
     CHECK_FALSE(same_bits(x.value(), Tensor<double>::randn({100, 100}, random.next()).value()));
     CHECK(x.value()(0, 1) == random_normal({5, 0}, 1));
     const auto u = Tensor<float>::rand({1000}, {5, 2});
-    CHECK(max(u).item() < 1);
-    CHECK(max(-u).item() <= 0);
-    CHECK(mean(u).item() == Approx(0.5).margin(0.03));
+    CHECK_ALL(max(u).item() < 1, max(-u).item() <= 0, mean(u).item() == Approx(0.5).margin(0.03));
     check_same_with_any_threads("randn", [] {
         return std::vector<ConstArray<double>>{Tensor<double>::randn({40, 1000}, {1, 1}).value(),
                                                Tensor<double>::rand({40, 1000}, {1, 1}).value()};
@@ -92,16 +80,13 @@ TEST_CASE("print: a tensor shows its shape, its op and its values, an array its 
     CHECK(printed(x.detach()) == "Tensor (2, 2)\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
     CHECK(printed(x * x).starts_with("Tensor (2, 2) mul\n{{  1.  ,   6.25},\n"));
     CHECK(printed(transpose(x, 0, 1)) == "Tensor (2, 2) transpose\n{{ 1. , -3. },\n { 2.5,  4. }}");
-    CHECK(printed(sum(x)) == "Tensor () sum 4.5");
-    CHECK(printed(Tensor<float>::from(0.25)) == "Tensor () 0.25");
+    CHECK_ALL(printed(sum(x)) == "Tensor () sum 4.5", printed(Tensor<float>::from(0.25)) == "Tensor () 0.25");
     CHECK(printed(Tensor<float>()) == "Tensor, undefined");
     CHECK(printed(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
     CHECK(printed(Tensor<float>::zeros({500, 500})).size() < 1000);
     backward(sum(x * x));
     CHECK(printed(x.grad()) == "{{ 2.,  5.},\n {-6.,  8.}}");
-    CHECK(printed(x.value()) == "{{ 1. ,  2.5},\n {-3. ,  4. }}");
-    CHECK(printed(argmax(x, 1)) == "{1, 1}");
-    CHECK(printed(causal_mask(2, 2)) == "{{0, 1},\n {0, 0}}");
-    CHECK(printed(of<float>(Shape{}, {0.25})) == " 0.25");
+    CHECK_ALL(printed(x.value()) == "{{ 1. ,  2.5},\n {-3. ,  4. }}", printed(argmax(x, 1)) == "{1, 1}");
+    CHECK_ALL(printed(causal_mask(2, 2)) == "{{0, 1},\n {0, 0}}", printed(of<float>(Shape{}, {0.25})) == " 0.25");
     CHECK(printed(Array<double>()) == "undefined");
 }

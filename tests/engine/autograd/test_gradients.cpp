@@ -3,13 +3,6 @@
 #include "engine/autograd/gradients.h"
 
 #include "engine/gradcheck/op_cases.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-#include "tests/reference/read.h"
-#include "tests/support/error_of.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -38,8 +31,7 @@ TEST_CASE("gradients: known values of derivatives up to the fourth, also through
     const D a = D::from(2, true), b = D::from(0.5, true);  // a e^b: the mixed derivative is e^b
     const D da = gradients(a * exp(b), {a}, {.create_graph = true})[0];
     const auto second = gradients(da, {a, b});
-    CHECK(second[0].item() == 0);
-    CHECK(second[1].item() == Approx(std::exp(0.5)));
+    CHECK_ALL(second[0].item() == 0, second[1].item() == Approx(std::exp(0.5)));
     const D w = D::from({1, 2}, true), at = D::from({3, -1}, true);
     const D slope = gradients(sum(w * w * at * at), {at}, {.create_graph = true})[0];  // 2 w^2 at
     sum(slope * slope).backward();                                                     // 4 w^4 at^2
@@ -75,8 +67,7 @@ TEST_CASE("gradients: with a graph or without, float or double, of every op", "[
 }
 
 TEST_CASE("gradients: other leaves, hooks' places and graphs stay as they were", "[engine]") {
-    const D x = D::from({1, 2}, true), w = D::from({3, 4}, true);
-    const D h = x * w, y = sum(h * h * w), other = sum(exp(w));
+    const D x = D::from({1, 2}, true), w = D::from({3, 4}, true), h = x * w, y = sum(h * h * w), other = sum(exp(w));
     const auto g = gradients(y + other, {h, x, h}, {.keep_graph = true});
     check_close(g[0].value(), of<double>({18, 64}), 1e-14);  // 2 h w
     check_close(g[1].value(), of<double>({54, 256}), 1e-14);
@@ -129,8 +120,7 @@ TEST_CASE("gradients: an op may have its composition's gradient, in every kind o
     check_equal(x.grad(), {10, -30});  // 8 x + 2 x
     check_equal(gradients(sum(square(square(x))), {x})[0].value(), {4, -108});
     const D g = gradients(sum(square(x) * x), {x}, {.create_graph = true})[0];
-    check_equal(g.value(), {3, 27});
-    check_equal(gradients(sum(g), {x})[0].value(), {6, -18});
+    check_equal(g.value(), {3, 27}), check_equal(gradients(sum(g), {x})[0].value(), {6, -18});
     CHECK_FALSE(square(x.detach()).requires_grad());
 }
 

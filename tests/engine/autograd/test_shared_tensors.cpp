@@ -1,16 +1,7 @@
 // Public calls on tensors that two threads share: each is right, or throws an Error.
 #include <barrier>
-#include <functional>
-#include <thread>
 
-#include "engine/autograd/backward.h"
 #include "engine/autograd/debug/graph_picture.h"
-#include "engine/autograd/gradients.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -68,8 +59,7 @@ const std::vector<Call>& calls() {
         {"retain_grad", 0, false, [](Shared& s) { s.h.retain_grad(), s.h.grad(); }},
         {"on_grad", 0, false,
          [](Shared& s) {
-             s.w.on_grad([](Array<double>& dy) { dy *= 1; });
-             s.h.on_grad([](Array<double>& dy) { dy *= 1; });
+             s.w.on_grad([](Array<double>& dy) { dy *= 1; }), s.h.on_grad([](Array<double>& dy) { dy *= 1; });
              s.w.on_grad_ready([] {});
          }},
         {"to_dot", 0, false, [](Shared& s) { to_dot(s.y); }},
@@ -122,9 +112,8 @@ TEST_CASE("threads: each pair of calls on shared tensors is right or throws", "[
             one.join(), two.join();
             CHECK(errors[0] + errors[1] == "");
             bool right = true;
-            for (const Shared& s : rounds) {
+            for (const Shared& s : rounds)
                 right = right && is_multiple(s.w.grad(), s, a.zeros || b.zeros ? 0 : s.added.load(), s.added);
-            }
             CHECK(right);
         }
     }
@@ -147,8 +136,7 @@ TEST_CASE("threads: one destroys a graph of which another has just let go", "[en
     }
 }
 
-TEST_CASE("threads: a graph that a hook runs again, and a leaf whose hook runs backward through it, throw",
-          "[engine]") {
+TEST_CASE("threads: a graph that a hook runs again, and a leaf whose hook runs backward on it, throw", "[engine]") {
     const D x = D::from({1, 2}, true), other = D::from({3, 4}, true);
     D h = x * x;
     D y = sum(h * h);
@@ -158,8 +146,7 @@ TEST_CASE("threads: a graph that a hook runs again, and a leaf whose hook runs b
     bool again = true;
     w.on_grad([&](Array<double>& dy) {
         sum(other * other).backward();  // through other leaves
-        check_equal(w.grad(), {1, 1});
-        check_equal(gradients(sum(w * w), {w})[0].value(), {2, 4});
+        check_equal(w.grad(), {1, 1}), check_equal(gradients(sum(w * w), {w})[0].value(), {2, 4});
         if (again) sum(w * 2).backward();
         dy *= 3;
     });
@@ -168,8 +155,7 @@ TEST_CASE("threads: a graph that a hook runs again, and a leaf whose hook runs b
     D(w).zero_grad();
     again = false;
     sum(w).backward();
-    check_equal(w.grad(), {3, 3});
-    check_equal(other.grad(), {12, 16});
+    check_equal(w.grad(), {3, 3}), check_equal(other.grad(), {12, 16});
     D zeroed = D::from({1, 2}, true);
     zeroed.on_grad([&](Array<double>&) { zeroed.zero_grad(); });
     sum(zeroed * 5).backward();

@@ -1,12 +1,6 @@
 // Tensors and their graph: recorded nodes, accumulated gradients, lifetimes of values, and errors.
 #include "engine/autograd/tensor.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
@@ -23,11 +17,8 @@ Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& b
 
 TEST_CASE("tensor: a graph is recorded only where a gradient is wanted", "[engine]") {
     const Tensor<double> c(of<double>({1, 2})), w = leaf({3, 4});
-    CHECK_FALSE(mul(c, c).requires_grad());
-    CHECK(mul(c, w).requires_grad());
-    CHECK(mul(c, w).node()->inputs[0] == nullptr);
-    CHECK(std::string(mul(c, w).node()->op) == "mul");
-    CHECK_FALSE(mul(c, w).detach().requires_grad());
+    CHECK_ALL(!mul(c, c).requires_grad(), mul(c, w).requires_grad(), mul(c, w).node()->inputs[0] == nullptr);
+    CHECK_ALL(std::string(mul(c, w).node()->op) == "mul", !mul(c, w).detach().requires_grad());
     CHECK(w.detach().value().same_buffer(w.value()));
     CHECK_FALSE(Tensor<double>().defined());
     CHECK_THROWS_WITH(c.grad(), contains("requires_grad"));
@@ -39,8 +30,7 @@ TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
     {
         const NoGrad outer;
         { const NoGrad inner; }
-        CHECK(NoGrad::active());
-        CHECK_FALSE(mul(w, w).requires_grad());
+        CHECK_ALL(NoGrad::active(), !mul(w, w).requires_grad());
     }
     CHECK_FALSE(NoGrad::active());
     try {
@@ -102,14 +92,11 @@ TEST_CASE("tensor: gradients that start as one array stay apart", "[engine]") {
     backward(add(a, b), dy);  // both take over the same array
     dy.data()[0] = 0;
     backward(sum(scale(a, 100)));
-    check_equal(a.grad(), {105, 106});
-    check_equal(b.grad(), {5, 6});
+    check_equal(a.grad(), {105, 106}), check_equal(b.grad(), {5, 6});
     const auto parts = {leaf({1}), leaf({2})};  // pieces of one array
     const Tensor<double> joined = concatenate<double>(parts, 0);
-    backward(joined, of<double>({7, 8}));
-    backward(sum(*parts.begin()));
-    check_equal(parts.begin()->grad(), {8});
-    check_equal((parts.begin() + 1)->grad(), {8});
+    backward(joined, of<double>({7, 8})), backward(sum(*parts.begin()));
+    check_equal(parts.begin()->grad(), {8}), check_equal((parts.begin() + 1)->grad(), {8});
 }
 
 TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engine][unsanitized]") {
@@ -146,16 +133,14 @@ TEST_CASE("tensor: a kept graph runs again with the same bits, a released one se
     const Array<double> dx = x.grad().clone(), dw = w.grad().clone();
     x.zero_grad(), w.zero_grad();
     backward(y, {}, Graph::keep);
-    CHECK(same_bits(x.grad(), dx));
-    CHECK(same_bits(w.grad(), dw));
+    CHECK_ALL(same_bits(x.grad(), dx), same_bits(w.grad(), dw));
     backward(y);
     const Array<double> twice = x.grad().clone();
     check_close(twice, Array<double>(2.0 * dx), 1e-14);
     CHECK_THROWS_WITH(backward(y), contains("sum", "Graph::keep"));
     CHECK(same_bits(x.grad(), twice));
     const Tensor<double> two = leaf({2});  // a graph released by one result cannot serve another
-    const Tensor<double> shared = mul(two, two);
-    const Tensor<double> a = scale(shared, 2), b = scale(shared, 3);
+    const Tensor<double> shared = mul(two, two), a = scale(shared, 2), b = scale(shared, 3);
     backward(a);
     CHECK_THROWS_WITH(backward(b), contains("'mul'"));
     check_equal(two.grad(), {8});
@@ -227,9 +212,7 @@ TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[en
     p.value_in_place().sliced(1, 1, 2) *= 2;
     check_equal(p.value(), {7, 16});
     p.value_in_place()(0, 0) = 3;
-    check_equal(p.value(), {3, 16});
-    check_equal(alias.value(), {3, 16});
-    check_equal(detached.value(), {3, 16});
+    check_equal(p.value(), {3, 16}), check_equal(alias.value(), {3, 16}), check_equal(detached.value(), {3, 16});
 
     Tensor<double> t = leaf({1, 2});
     CHECK_THROWS_WITH(t.value_in_place() = Array<double>({3}, 0.0), contains("(2,)", "(3,)"));
@@ -248,8 +231,7 @@ TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[en
 TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients", "[engine]") {
     const auto broken = std::make_shared<bool>(true);
     Tensor<double> x = leaf({3, 4});
-    const Tensor<double> square = mul(x, x);
-    const Tensor<double> parts = add(breakable(square, broken), scale(square, 2));
+    const Tensor<double> square = mul(x, x), parts = add(breakable(square, broken), scale(square, 2));
     const auto halves = split(parts, 2, 0);
     const Tensor<double> y = add(mul(halves[0], halves[1]), halves[1]);
     CHECK_THROWS_WITH(backward(y, {}, Graph::keep), contains("broken"));
@@ -284,8 +266,7 @@ TEST_CASE("tensor: a bound parameter keeps its places", "[engine]") {
     backward(sum(p));
     Array<double> values({4}, 0.0), grads({4}, 0.0);
     p.bind(values.sliced(0, 1, 3), grads.sliced(0, 1, 3));
-    check_equal(values, {0, 1, 2, 0});
-    check_equal(grads, {0, 1, 1, 0});
+    check_equal(values, {0, 1, 2, 0}), check_equal(grads, {0, 1, 1, 0});
     backward(sum(mul(p, p)));
     check_equal(grads, {0, 3, 5, 0});
     p.zero_grad();

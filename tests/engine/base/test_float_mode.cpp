@@ -1,14 +1,7 @@
 // A host program may turn on FTZ and DAZ, and new memory may hold any bytes: neither changes results.
 #include "engine/base/float_mode.h"
 
-#include "engine/base/parallel.h"
 #include "engine/gradcheck/op_cases.h"
-#include "engine/memory/buffer_pool.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -34,13 +27,11 @@ TEST_CASE("float mode: threads of a loop have that of their caller", "[engine]")
     CHECK(all_have(usual));  // which starts them, where none were
     {
         const SmallNumbersAreZero fast;
-        CHECK(all_have(usual.flushing()));
-        CHECK_FALSE(all_have(usual));
+        CHECK_ALL(all_have(usual.flushing()), !all_have(usual));
         const StandardNumbers standard;
         CHECK(all_have(FloatMode::standard()));
     }
-    CHECK(all_have(usual));
-    CHECK(FloatMode::current() == usual);
+    CHECK_ALL(all_have(usual), FloatMode::current() == usual);
 }
 
 TEST_CASE("float mode: an op gives the same bits on 1 and on 4 threads, whatever its caller's mode is", "[engine]") {
@@ -55,8 +46,7 @@ TEST_CASE("float mode: an op gives the same bits on 1 and on 4 threads, whatever
         const Threads one(1);
         const Array<float> expected = product();
         const Threads four(4);
-        CHECK(same_bits(product(), expected));
-        CHECK((std::count(expected.begin(), expected.end(), 0.0f) > 1000) == fast);
+        CHECK_ALL(same_bits(product(), expected), (std::count(expected.begin(), expected.end(), 0.0f) > 1000) == fast);
     }
 }
 

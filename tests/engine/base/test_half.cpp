@@ -1,17 +1,5 @@
 #include "engine/base/half.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-
-#include "engine/array/bfloat16.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
@@ -84,10 +72,8 @@ TEST_CASE("half: the largest and smallest numbers, and NaN stays NaN, with its s
     CHECK(f32_to_bf16(std::numeric_limits<float>::max()) == 0x7f80);
     for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u, 0x7fffffffu, 0xffffffffu}) {
         const float nan = std::bit_cast<float>(bits);  // NaN stays NaN, with its sign
-        CHECK(std::isnan(f16_to_f32(f32_to_f16(nan))));
-        CHECK(std::isnan(bf16_to_f32(f32_to_bf16(nan))));
-        CHECK((f32_to_f16(nan) >> 15) == (bits >> 31));
-        CHECK((f32_to_bf16(nan) >> 15) == (bits >> 31));
+        CHECK_ALL(std::isnan(f16_to_f32(f32_to_f16(nan))), std::isnan(bf16_to_f32(f32_to_bf16(nan))));
+        CHECK_ALL((f32_to_f16(nan) >> 15) == (bits >> 31), (f32_to_bf16(nan) >> 15) == (bits >> 31));
     }
 }
 
@@ -99,8 +85,7 @@ TEST_CASE("bfloat16: arrays of any layout are rounded as numbers are, and back",
         CHECK(h.is_contiguous());
         const ConstArray<float> back = widen(h), dense = view.contiguous();
         REQUIRE(back.shape() == view.shape());
-        for (std::size_t i = 0; i < dense.size(); ++i) {
+        for (std::size_t i = 0; i < dense.size(); ++i)
             CHECK(back.data()[i] == widen(round_to_bfloat16(dense.data()[i])));
-        }
     }
 }

@@ -1,16 +1,7 @@
 // Parallel loops: each index once, exceptions, nesting, and sums that do not depend on the number of threads.
 #include "engine/base/parallel.h"
 
-#include <atomic>
-#include <chrono>
-#include <numeric>
-
 #include "engine/array/strided.h"
-#include "engine/base/check.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples of the unit", "[engine]") {
     for (const int threads : {1, 2, 3, 7, 8}) {
@@ -46,16 +37,14 @@ TEST_CASE("parallel_for: work below two grains stays on the calling thread, more
     CHECK(calls == 1);
     calls = 0;
     parallel_for(200, 100, count);  // 2 threads, each of which has a call at least, of a quarter of a grain or more
-    CHECK(calls >= 2);
-    CHECK(calls <= 8);
+    CHECK_ALL(calls >= 2, calls <= 8);
     calls = 0;
     parallel_for(100000, 100, count);
     CHECK(calls >= 4);
     CHECK(calls <= 128);  // 32 a thread
     calls = 0;
     parallel_rows(64, kGrain / 16, count);  // the grain of rows is in elements: 4 threads have 16 rows each
-    CHECK(calls >= 4);
-    CHECK(calls <= 16);
+    CHECK_ALL(calls >= 4, calls <= 16);
     calls = 0;
     parallel_rows(16, kGrain / 16, count);
     CHECK(calls == 1);
@@ -71,8 +60,7 @@ TEST_CASE("parallel_for: what a thread has not begun is done by others while it 
             others_done = done == 1000 - (last - first);
         done += last - first;
     });
-    CHECK(others_done);
-    CHECK(done == 1000);
+    CHECK_ALL(others_done, done == 1000);
 }
 
 TEST_CASE("parallel_for: an exception on any thread reaches the caller", "[engine]") {
@@ -99,8 +87,7 @@ TEST_CASE("parallel_for: a loop inside a loop runs on its thread", "[engine]") {
         ++outer;
         parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) { inner += begin == 0 && end == 1000; });
     });
-    CHECK(outer == 4);
-    CHECK(inner == 4);
+    CHECK_ALL(outer == 4, inner == 4);
 }
 
 TEST_CASE("chunked_sum: the chunks are added in order, with any number of threads", "[engine]") {

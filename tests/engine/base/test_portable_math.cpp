@@ -2,14 +2,6 @@
 // test_full_range checks their errors at every exponent, test_every_op their bits.
 #include "engine/base/portable_math.h"
 
-#include "engine/array/array.h"
-#include "engine/base/random.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 // |y - exact| in units in the last place of the larger of exact and `least`.
@@ -29,9 +21,7 @@ TEST_CASE("portable math: sines and cosines of all angles of a long context", "[
         worst = std::max(worst, error_in_ulps(sine, std::sin(static_cast<long double>(x)), 1e-8L));
         worst = std::max(worst, error_in_ulps(cosine, std::cos(static_cast<long double>(x)), 1e-8L));
     }
-    CHECK(worst < 1.5);
-    CHECK(portable::sin_cos(0.0) == std::pair(0.0, 1.0));
-    CHECK(portable::cos(std::numbers::pi) == -1);
+    CHECK_ALL(worst < 1.5, portable::sin_cos(0.0) == std::pair(0.0, 1.0), portable::cos(std::numbers::pi) == -1);
     CHECK(portable::sin(std::numbers::pi / 2) == 1);
 }
 
@@ -46,8 +36,7 @@ TEST_CASE("portable math: powers", "[engine]") {
         worst = std::max(worst, error_in_ulps(portable::exp2(y), std::exp2(wide_y)) / 2);
         worst = std::max(worst, error_in_ulps(portable::log2(x), std::log2(wide_x), 1e-3L) / 2);
     }
-    CHECK(worst <= 1);
-    CHECK(portable::pow(7.0, 0.0) == 1);
+    CHECK_ALL(worst <= 1, portable::pow(7.0, 0.0) == 1);
 }
 
 TEST_CASE("portable math: numbers have the bits of a vector's lanes", "[engine]") {
@@ -65,12 +54,8 @@ TEST_CASE("portable math: numbers have the bits of a vector's lanes", "[engine]"
         CHECK(equal == x.size());
     };
     const Tensor<float> in(x);
-    same("exp", exp(in), portable::exp<float>);
-    same("expm1", expm1(in), portable::expm1<float>);
-    same("log", log(in), portable::log<float>);
-    same("log1p", log1p(in), portable::log1p<float>);
-    same("tanh", tanh(in), portable::tanh<float>);
-    same("sigmoid", sigmoid(in), portable::sigmoid<float>);
-    same("silu", silu(in), portable::silu<float>);
-    same("erf", erf(in), portable::erf<float>);
+    same("exp", exp(in), portable::exp<float>), same("expm1", expm1(in), portable::expm1<float>);
+    same("log", log(in), portable::log<float>), same("log1p", log1p(in), portable::log1p<float>);
+    same("tanh", tanh(in), portable::tanh<float>), same("sigmoid", sigmoid(in), portable::sigmoid<float>);
+    same("silu", silu(in), portable::silu<float>), same("erf", erf(in), portable::erf<float>);
 }

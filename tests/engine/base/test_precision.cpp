@@ -2,12 +2,6 @@
 #include "engine/array/axes.h"
 #include "engine/weights/operand.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 Array<float> rounded(const ConstArray<float>& x) { return widen(round_to_bfloat16(x)); }
@@ -28,8 +22,7 @@ TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
         Array<double> c({3, 2}), exact({3, 2});
         product(Operand<double>(a), Operand<double>(b), c);
         gemm(a, b, exact);
-        CHECK(same_bits(c, exact));
-        CHECK(Operand<double>(a).precision() == Precision::fp32);
+        CHECK_ALL(same_bits(c, exact), Operand<double>(a).precision() == Precision::fp32);
     }
     CHECK(product_precision() == Precision::fp32);
     const Operand<float> full(Array<float>({2, 2}, 1.0f), Precision::fp32),
@@ -82,8 +75,7 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
     for (const std::size_t length : {1, 2, 7, 31, 33, 64, 100, 515}) {
         for (const std::size_t depth : {1, 2, 6, 16, 32, 34, 64}) {
             AttentionOptions options;
-            options.scale = 1 / std::sqrt(static_cast<double>(depth));
-            options.causal = number % 2;
+            options.scale = 1 / std::sqrt(static_cast<double>(depth)), options.causal = number % 2;
             if (number % 3 == 0) options.dropout = 0.2, options.dropout_key = {7, 7};
             if (number % 5 == 0) options.alibi = {0.5, 0.25};
             ++number;
@@ -126,8 +118,7 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
     });
 }
 
-TEST_CASE("precision: an output of attention that backward makes again is the one that a product took",
-          "[engine][unsanitized]") {
+TEST_CASE("precision: attention's recomputed output is the one that a product took", "[engine][unsanitized]") {
     const WithPrecision scope(Precision::bf16);
     const Shape shape{2, 4, 512, 128};  // 2 MiB: worth to be made again
     const Tensor<float> q(random_array<float>(shape, 1), true), k(random_array<float>(shape, 2)),

@@ -1,15 +1,6 @@
 // The lap timer behind `inkling bench --profile`, and values that are recomputed instead of saved.
 #include "engine/base/profile.h"
 
-#include <chrono>
-#include <thread>
-
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("profile: every op has its laps, products their work, and the laps add up to the time", "[engine]") {
     const Tensor<float> a(random_array<float>({40, 30}, 1), true), b(random_array<float>({30, 20}, 2), true);
     const auto start = std::chrono::steady_clock::now();
@@ -21,13 +12,9 @@ TEST_CASE("profile: every op has its laps, products their work, and the laps add
     double seconds = 0;
     for (const auto& [name, lap] : laps) names.push_back(name), seconds += lap.seconds;
     CHECK(names == std::vector<std::string>{"matmul", "matmul'", "sum", "sum'", "tanh", "tanh'"});
-    CHECK(seconds > 0);
-    CHECK(seconds <= elapsed);
-    CHECK(laps.at("matmul").calls == 3);
-    CHECK(laps.at("matmul").flops == 3 * 2.0 * 40 * 20 * 30);
-    CHECK(laps.at("matmul'").flops == 3 * 4.0 * 40 * 20 * 30);
-    CHECK(laps.at("tanh").bytes == 3 * 2.0 * 40 * 20 * 4);
-    CHECK(laps.at("tanh").flops == 0);
+    CHECK_ALL(seconds > 0, seconds <= elapsed, laps.at("matmul").calls == 3);
+    CHECK_ALL(laps.at("matmul").flops == 3 * 2.0 * 40 * 20 * 30, laps.at("matmul'").flops == 3 * 4.0 * 40 * 20 * 30);
+    CHECK_ALL(laps.at("tanh").bytes == 3 * 2.0 * 40 * 20 * 4, laps.at("tanh").flops == 0);
     const Tensor<float> x(random_array<float>({2, 4, 9, 7}, 3), true), w(random_array<float>({6, 2, 3, 3}, 4), true);
     profile::start();
     backward(sum(conv2d(x, w, {}, {.groups = 2})));  // 7 x 5 windows
@@ -52,12 +39,10 @@ TEST_CASE("profile: each of two threads profiles its own ops", "[engine]") {
     bool right[2] = {};
     std::thread one([&] { right[0] = calls_of(2000); }), two([&] { right[1] = calls_of(3000); });
     one.join(), two.join();
-    CHECK(right[0]);
-    CHECK(right[1]);
+    CHECK_ALL(right[0], right[1]);
 }
 
-TEST_CASE("recompute: large values of norms and activations are made again, small ones kept, with the same bits",
-          "[engine]") {
+TEST_CASE("recompute: large values of norms and activations are made again, with the same bits", "[engine]") {
     const std::size_t rows = kWorthRecomputing / sizeof(float) / 64;
     const Array<float> x = random_array<float>({rows, 64}, 1), gain = random_array<float>({64}, 2),
                        bias = random_array<float>({64}, 3), w = random_array<float>({8, 64}, 4),

@@ -1,13 +1,6 @@
 // Random numbers: Philox against its published vectors, ranges and moments, and independence of keys.
 #include "engine/base/random.h"
 
-#include <set>
-
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("random: Philox-4x32-10 by Random123's vectors, of which seed, stream and index all matter", "[engine]") {
     const auto words = [](std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
         const auto w = random_words({seed, stream}, index);
@@ -22,13 +15,11 @@ TEST_CASE("random: Philox-4x32-10 by Random123's vectors, of which seed, stream 
     std::set<double> seen;  // seed, stream and index all matter
     for (std::uint64_t seed : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
         for (std::uint64_t stream : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
-            for (std::uint64_t index : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
+            for (std::uint64_t index : {0ull, 1ull, 1ull << 32, 1ull << 63})
                 seen.insert(random_uniform({seed, stream}, index));
-            }
         }
     }
-    CHECK(seen.size() == 64);
-    CHECK(random_uniform({1, 2}, 3) == random_uniform({1, 2}, 3));
+    CHECK_ALL(seen.size() == 64, random_uniform({1, 2}, 3) == random_uniform({1, 2}, 3));
 }
 
 TEST_CASE("random: uniform numbers fill 0 to 1 evenly", "[engine]") {
@@ -57,12 +48,9 @@ TEST_CASE("random: normal numbers have the normal distribution's moments and tai
         last = z;
     }
     const double sigma = 1 / std::sqrt(static_cast<double>(n));
-    CHECK(std::abs(m1 / n) < 4 * sigma);
-    CHECK(std::abs(m2 / n - 1) < 4 * std::sqrt(2.0) * sigma);
-    CHECK(std::abs(m3 / n) < 4 * std::sqrt(15.0) * sigma);
-    CHECK(std::abs(m4 / n - 3) < 4 * std::sqrt(96.0) * sigma);
-    CHECK(std::abs(within / n - 0.682689) < 4 * 0.4655 * sigma);
-    CHECK(std::abs(neighbours / n) < 4 * sigma);
+    CHECK_ALL(std::abs(m1 / n) < 4 * sigma, std::abs(m2 / n - 1) < 4 * std::sqrt(2.0) * sigma);
+    CHECK_ALL(std::abs(m3 / n) < 4 * std::sqrt(15.0) * sigma, std::abs(m4 / n - 3) < 4 * std::sqrt(96.0) * sigma);
+    CHECK_ALL(std::abs(within / n - 0.682689) < 4 * 0.4655 * sigma, std::abs(neighbours / n) < 4 * sigma);
 }
 
 TEST_CASE("random: random_below is even over its range and reaches both ends", "[engine]") {
@@ -85,9 +73,7 @@ TEST_CASE("random: random_below is even over its range and reaches both ends", "
 TEST_CASE("random: a generator hands out one stream a use, and two numbers are its state", "[engine]") {
     Generator g{42, 0};
     const RandomKey first = g.next(), second = g.next();
-    CHECK(first.seed == 42);
-    CHECK(first.stream == 0);
-    CHECK(second.stream == 1);
+    CHECK_ALL(first.seed == 42, first.stream == 0, second.stream == 1);
     Generator resumed{g.seed, g.next_stream};
     CHECK(resumed.next().stream == 2);
 }

@@ -1,14 +1,7 @@
 // Embedding: rows by id, gradients added row by row, tables that are views, wrong ids.
 #include "engine/fused/embedding.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEMPLATE_TEST_CASE("embedding: rows are looked up and their gradients added", "[engine]", float, double) {
-    using T = TestType;
     const IdArray ids = of<std::int32_t>({2, 2}, {2, 0, 2, 2});
     const Tensor<T> table(of<T>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), true);
     const Tensor<T> y = embedding(ids, table);

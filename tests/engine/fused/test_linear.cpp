@@ -1,13 +1,6 @@
 // The linear layer's product: empty axes, errors, threads, and the same product row by row.
 #include "engine/fused/linear.h"
 
-#include "engine/ops.h"
-#include "engine/weights/weight.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 const auto with_bias = [](const auto& in) { return linear(in[0], in[1], in[2]); };
@@ -21,8 +14,7 @@ TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming a
     CHECK(no_input.grads[1].shape() == Shape{2, 0});
     const auto no_rows = run<double>(with_bias, {normal({0, 3}, 1), normal({2, 3}, 2), of<double>({5, 6})});
     CHECK(no_rows.value.shape() == Shape{0, 2});
-    check_equal(no_rows.grads[1], {0, 0, 0, 0, 0, 0});
-    check_equal(no_rows.grads[2], {0, 0});
+    check_equal(no_rows.grads[1], {0, 0, 0, 0, 0, 0}), check_equal(no_rows.grads[2], {0, 0});
     const auto no_output = run<double>(without_bias, {normal({3, 2}, 1), normal({0, 2}, 2)});
     check_equal(no_output.grads[0], {0, 0, 0, 0, 0, 0});
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };

@@ -1,13 +1,6 @@
 // add_low_rank against two linear layers and a sum: in the layer's own memory or not, in both precisions.
 #include "engine/fused/low_rank.h"
 
-#include "engine/base/precision.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 const auto low_rank = [](const auto& in) { return add_low_rank(in[0], in[1], in[2], in[3], 0.5); };
@@ -21,11 +14,9 @@ TEST_CASE("add_low_rank: it works in y's memory where nobody else has it, and no
     const float* const place = y.value().data();
     const Array<float> before = y.value().clone();
     const Tensor<float> shared = add_low_rank(y, x, a, b, 2);
-    CHECK(shared.value().data() != place);
-    CHECK(same_bits(y.value(), before));
+    CHECK_ALL(shared.value().data() != place, same_bits(y.value(), before));
     const Tensor<float> own = add_low_rank(std::move(y), x, a, b, 2);
-    CHECK(own.value().data() == place);
-    CHECK(same_bits(own.value(), shared.value()));
+    CHECK_ALL(own.value().data() == place, same_bits(own.value(), shared.value()));
     // does not write to an output that its own backward needs
     const auto saved = [](const Inputs& in) { return add_low_rank(tanh(in[0]), in[1], in[2], in[3], 0.7); };
     CHECK(gradient_error(saved, {normal({3, 5}, 1), normal({3, 4}, 2), normal({2, 4}, 3), normal({5, 2}, 4)}) < 1e-8);
@@ -69,12 +60,9 @@ TEST_CASE("add_low_rank: mismatched shapes are refused, naming all of them", "[e
             add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),
             contains("add_low_rank: y (..., out), x (..., in), A (r, in) and B (out, r)", to_string(y), to_string(b)));
     };
-    refused({2, 5}, {2, 4}, {3, 5}, {5, 3});
-    refused({2, 5}, {2, 4}, {3, 4}, {5, 2});
-    refused({2, 4}, {2, 4}, {3, 4}, {5, 3});
-    refused({3, 5}, {2, 4}, {3, 4}, {5, 3});
-    refused({2, 5}, {2, 4}, {4}, {5, 3});
-    refused({2, 5}, {2, 4}, {3, 4}, {5});
+    refused({2, 5}, {2, 4}, {3, 5}, {5, 3}), refused({2, 5}, {2, 4}, {3, 4}, {5, 2});
+    refused({2, 4}, {2, 4}, {3, 4}, {5, 3}), refused({3, 5}, {2, 4}, {3, 4}, {5, 3});
+    refused({2, 5}, {2, 4}, {4}, {5, 3}), refused({2, 5}, {2, 4}, {3, 4}, {5});
 }
 
 TEST_CASE("add_low_rank: float agrees with double on ragged shapes, with any threads", "[engine]") {

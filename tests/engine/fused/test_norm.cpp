@@ -1,12 +1,6 @@
 // layer_norm and rms_norm: small and constant rows, strides, errors.
 #include "engine/fused/norm.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 const auto layer = [](const auto& in) { return layer_norm(in[0], in[1], in[2]); };
@@ -15,7 +9,6 @@ const auto rms = [](const auto& in) { return rms_norm(in[0], in[1]); };
 }  // namespace
 
 TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engine]", float, double) {
-    using T = TestType;
     for (const double level : {0.0, 1.0, 1e4, -1e4}) {
         INFO(level);
         const std::vector<Array<T>> at = {Array<T>({2, 5}, static_cast<T>(level)), of<T>({1, 2, 3, 4, 5}),

@@ -1,12 +1,6 @@
 // Token shift: empty axes, errors, float against double, and any number of threads.
 #include "engine/fused/token_shift.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEST_CASE("token_shift: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     for (const Shape& shape : {Shape{0, 3}, Shape{2, 0, 3}, Shape{3, 0}})

@@ -1,12 +1,7 @@
 // Each fused op computes what its plain twin says: values, gradients and second derivatives, on ragged shapes.
 #include "engine/gradcheck/op_cases.h"
-#include "engine/ops.h"
 #include "engine/ops/plain/attention.h"
 #include "engine/ops/plain/plain.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 

@@ -2,11 +2,6 @@
 #include "engine/gradcheck/gradcheck.h"
 
 #include "engine/gradcheck/op_cases.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -74,8 +69,7 @@ TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engi
     CHECK(gradient_error([&](const Inputs& in) { return sum(flat(in)); }, {normal({2, 5}, 1)}) < 1e-4);
 }
 
-TEST_CASE("gradcheck: the step becomes shorter where a kink is close, or where the function bends sharply",
-          "[engine]") {
+TEST_CASE("gradcheck: the step becomes shorter near a kink, or where the function bends sharply", "[engine]") {
     const auto error = [](const auto& op, const std::vector<double>& at) {
         return gradient_error([&](const Inputs& in) { return op(in[0]); }, {of<double>(at)});
     };
@@ -89,10 +83,8 @@ TEST_CASE("gradcheck: the step becomes shorter where a kink is close, or where t
 }
 
 TEST_CASE("gradcheck: inputs keep away from kinks and poles, and are put back as they were", "[engine]") {
-    const Array<double> at = normal({5}, 1);
-    const Array<double> before = at.clone();
-    CHECK(gradient_error([](const Inputs& in) { return exp(in[0]); }, {at}) < 1e-8);
-    CHECK(same_bits(at, before));
+    const Array<double> at = normal({5}, 1), before = at.clone();
+    CHECK_ALL(gradient_error([](const Inputs& in) { return exp(in[0]); }, {at}) < 1e-8, same_bits(at, before));
     const Tensor<double> w(at.clone(), true), b(normal({5}, 2), true);
     CHECK(parameter_gradient_error([&] { return sum(mul(exp(w), b)); }, {w, b}) < 1e-8);
     CHECK(same_bits(w.value(), before));
@@ -100,6 +92,5 @@ TEST_CASE("gradcheck: inputs keep away from kinks and poles, and are put back as
     CHECK(parameter_gradient_error(forgets_b, {w, b}) > 0.9);
     for (const double v : away_from_zero(normal({1000}, 3))) CHECK(std::abs(v) >= 0.1);
     for (const double v : positive(normal({1000}, 4))) CHECK(v >= 0.5);  // inputs keep away from kinks and poles
-    CHECK(same_bits(normal({10}, 5), normal({10}, 5)));
-    CHECK_FALSE(same_bits(normal({10}, 5), normal({10}, 6)));
+    CHECK_ALL(same_bits(normal({10}, 5), normal({10}, 5)), !same_bits(normal({10}, 5), normal({10}, 6)));
 }

@@ -2,26 +2,16 @@
 // system.
 #include "engine/memory/buffer_pool.h"
 
-#include <memory>
 #include <new>
-#include <thread>
-#include <vector>
 
-#include "engine/ops.h"
 #include "engine/process/memory.h"
-#include "tests/engine/helpers.h"
-#include "tests/paths.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("buffer_pool: buffers hold what was asked for, and are handed out again when they are freed", "[engine]") {
     for (std::size_t bytes = 0; bytes < (std::size_t{5} << 20); bytes = bytes * 9 / 8 + 1) {
         const Buffer buffer(bytes);
         INFO(bytes << " bytes");
         CHECK(reinterpret_cast<std::uintptr_t>(buffer.data) % (buffer.capacity >= (2u << 20) ? 2u << 20 : 64) == 0);
-        CHECK(buffer.capacity >= bytes);
-        CHECK(buffer.capacity <= bytes + bytes / 4 + 64);
+        CHECK_ALL(buffer.capacity >= bytes, buffer.capacity <= bytes + bytes / 4 + 64);
         std::memset(buffer.data, 0xff, buffer.capacity);
     }
     const std::size_t bytes = 777777;  // a freed buffer is handed out again
@@ -30,11 +20,9 @@ TEST_CASE("buffer_pool: buffers hold what was asked for, and are handed out agai
     const PoolStatistics before = pool_statistics();
     {
         const Buffer again(bytes - 1000);  // of the same size class
-        CHECK(again.data == first);
-        CHECK(again.version == 0);
+        CHECK_ALL(again.data == first, again.version == 0);
         const PoolStatistics during = pool_statistics();
-        CHECK(during.system_allocations == before.system_allocations);
-        CHECK(during.requests == before.requests + 1);
+        CHECK_ALL(during.system_allocations == before.system_allocations, during.requests == before.requests + 1);
         CHECK(during.bytes_in_use == before.bytes_in_use + again.capacity);
         CHECK(during.bytes_cached == before.bytes_cached - again.capacity);
         CHECK(during.peak_bytes >= during.bytes_in_use);
@@ -57,8 +45,7 @@ TEST_CASE("buffer_pool: external memory never enters the pool, and ops do not ov
             const Array<double> view = outside();
             CHECK_FALSE(view.can_overwrite());
         }
-        CHECK(pool_statistics().bytes_cached == cached);
-        CHECK(pool_statistics().bytes_in_use == in_use);
+        CHECK_ALL(pool_statistics().bytes_cached == cached, pool_statistics().bytes_in_use == in_use);
         CHECK(Array<double>({777}).data() != memory);
         using D = Tensor<double>;
         check_equal(exp(D(outside())).value().sliced(0, 0, 1), {std::exp(2.0)});
@@ -75,21 +62,18 @@ TEST_CASE("buffer_pool: a thread keeps its memory, and no other gets the same bu
     void* const first = thread_memory(1000);
     CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
     const auto requests = pool_statistics().requests;
-    CHECK(thread_memory(500) == first);
-    CHECK(pool_statistics().requests == requests);
+    CHECK_ALL(thread_memory(500) == first, pool_statistics().requests == requests);
     std::memset(thread_memory(100000), 0, 100000);
     const auto in_use = pool_statistics().bytes_in_use;
     void* other = nullptr;
     std::thread([&] { other = thread_memory(500); }).join();
-    CHECK(other != nullptr);
-    CHECK(other != thread_memory(500));
+    CHECK_ALL(other != nullptr, other != thread_memory(500));
     CHECK(pool_statistics().bytes_in_use == in_use);  // a thread that ends gives it back
     std::atomic<int> mixed = 0;                       // threads do not get the same buffer
     const auto work = [&mixed](unsigned char mark) {
         for (int i = 0; i < 2000; ++i) {
             const Buffer a(256), b(1000);
-            std::memset(a.data, mark, 256);
-            std::memset(b.data, mark + 1, 1000);
+            std::memset(a.data, mark, 256), std::memset(b.data, mark + 1, 1000);
             if (static_cast<unsigned char*>(a.data)[i % 256] != mark) ++mixed;
             if (static_cast<unsigned char*>(b.data)[i % 1000] != mark + 1) ++mixed;
         }
@@ -104,8 +88,7 @@ TEST_CASE("buffer_pool: cached buffers can be given back to the system", "[engin
     CHECK(pool_statistics().bytes_cached > 0);
     const auto in_use = pool_statistics().bytes_in_use;
     release_cached_buffers();
-    CHECK(pool_statistics().bytes_cached == 0);
-    CHECK(pool_statistics().bytes_in_use == in_use);
+    CHECK_ALL(pool_statistics().bytes_cached == 0, pool_statistics().bytes_in_use == in_use);
     const auto allocations = pool_statistics().system_allocations;
     { const Buffer buffer(123456); }
     CHECK(pool_statistics().system_allocations == allocations + 1);
@@ -133,8 +116,7 @@ TEST_CASE("buffer_pool: a failed allocation throws bad_alloc and changes nothing
     CHECK_THROWS_AS(Buffer(std::size_t{1} << 60), std::bad_alloc);
     if (!kSanitized) CHECK_THROWS_AS(Buffer(std::size_t{1} << 55), std::bad_alloc);  // their allocators abort
     CHECK_THROWS_AS(Buffer(~std::size_t{0}), std::bad_alloc);
-    CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
-    CHECK(pool_statistics().requests == before.requests);
+    CHECK_ALL(pool_statistics().bytes_in_use == before.bytes_in_use, pool_statistics().requests == before.requests);
 }
 
 TEST_CASE("buffer_pool: a training step in a steady state takes nothing from the system", "[engine]") {
@@ -147,12 +129,10 @@ TEST_CASE("buffer_pool: a training step in a steady state takes nothing from the
         const Tensor<float> h = layer_norm(gelu(linear(x, w1)), gain, bias);
         backward(cross_entropy(linear(dropout(h, 0.1, {1, 2}), w2), targets));
     };
-    step();
-    step();
+    step(), step();
     const PoolStatistics before = pool_statistics();
     for (int i = 0; i < 5; ++i) step();
     const PoolStatistics after = pool_statistics();
-    CHECK(after.requests > before.requests);
-    CHECK(after.system_allocations == before.system_allocations);
+    CHECK_ALL(after.requests > before.requests, after.system_allocations == before.system_allocations);
     CHECK(after.bytes_in_use == before.bytes_in_use);
 }

@@ -1,10 +1,5 @@
 // Convolutions and pooling against plain loops, on shapes around those of vectors and blocks. The numbers are small
 // integers, so their sums are exact in any order.
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -62,7 +57,6 @@ void each_term(const Case& c, const Shape& y, const auto& term) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("convolution: values and gradients are those of the plain loop", "[engine]", float, double) {
-    using T = TestType;
     for (const Case& c : kCases) {
         INFO("x " << to_string(c.x) << ", weight " << to_string(c.weight));
         const Array<T> x = integers<T>(c.x, 1), w = integers<T>(c.weight, 2), bias = integers<T>({c.weight[0]}, 3);
@@ -77,8 +71,7 @@ TEMPLATE_TEST_CASE("convolution: values and gradients are those of the plain loo
         });
         const auto result = run<T>(convolve, std::vector<ConstArray<T>>{x, w, bias}, dy);
         check_close(result.value, add(Tensor<T>(y), reshape(Tensor<T>(bias), {-1, 1, 1})).value(), 0);
-        check_close(result.grads[0], dx, 0, "dx");
-        check_close(result.grads[1], dw, 0, "dw");
+        check_close(result.grads[0], dx, 0, "dx"), check_close(result.grads[1], dw, 0, "dw");
         check_close(result.grads[2], sum(Tensor<T>(dy), {0, 2, 3}).value(), 0, "db");
         ConvOptions o = c.options;
         o.output_padding = {0, 0};
@@ -87,14 +80,12 @@ TEMPLATE_TEST_CASE("convolution: values and gradients are those of the plain loo
                 c.x[2 + i] - 1 - in_image(shape[2 + i] - 1, c.weight[2 + i] - 1, o, i) + along(o.padding, i);
         const auto turned = run<T>([&](const auto& in) { return conv_transpose2d(in[0], in[1], {}, o); },
                                    std::vector<ConstArray<T>>{dy, w}, x);
-        check_close(turned.value, dx, 0, "transposed");
-        check_close(turned.grads[0], y, 0, "transposed, dx");
+        check_close(turned.value, dx, 0, "transposed"), check_close(turned.grads[0], y, 0, "transposed, dx");
         check_close(turned.grads[1], dw, 0, "transposed, dw");
     }
 }
 
 TEMPLATE_TEST_CASE("convolution: the bits do not depend on the number of threads", "[engine]", float, double) {
-    using T = TestType;
     check_same_with_any_threads("conv2d", [] {
         const std::vector<Array<T>> at{random_array<T>({37, 3, 15, 14}, 1), random_array<T>({5, 3, 3, 3}, 2)};
         return all_of(run<T>([](const auto& in) { return conv2d(in[0], in[1], {}, {.padding = 1}); }, at));
@@ -111,7 +102,6 @@ TEST_CASE("convolution: in bfloat16 the factors are rounded", "[engine]") {
 }
 
 TEMPLATE_TEST_CASE("max_pool2d: the first maximum has the gradient", "[engine]", float, double) {
-    using T = TestType;
     const std::vector<std::pair<AxisSizes, PoolOptions>> cases = {
         {2, {}},
         {3, {.stride = 1, .padding = 1}},
@@ -138,8 +128,7 @@ TEMPLATE_TEST_CASE("max_pool2d: the first maximum has the gradient", "[engine]",
                 dx.data()[best] += dy.data()[j];
             }
             const auto result = run<T>(pool, std::vector<ConstArray<T>>{x}, dy);
-            check_close(result.value, y, 0);
-            check_close(result.grads[0], dx, 0, "gradient");
+            check_close(result.value, y, 0), check_close(result.grads[0], dx, 0, "gradient");
         }
     }
 }

@@ -1,15 +1,7 @@
 // Losses for regression and binary classification: reductions, extremes, errors.
 #include "engine/array/axes.h"
-#include "engine/more/loss.h"
 
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
-TEMPLATE_TEST_CASE("loss: binary_cross_entropy_with_logits neither overflows nor loses small losses", "[engine]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("loss: binary_cross_entropy_with_logits at small and large logits", "[engine]", float, double) {
     const auto none = [](const auto& in) { return binary_cross_entropy_with_logits(in[0], in[1], Reduction::none); };
     check_by_hand<T>(none, {{1e4, -1e4, 1e4, -1e4}, {1, 0, 0, 1}}, {1, 1, 1, 1}, {0, 0, 1e4, 1e4}, {{0, 0, 1, -1}});
     const Tensor<T> x(of<T>({30, -30})), t(of<T>({1, 0}));
@@ -25,6 +17,5 @@ TEST_CASE("loss: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(mse_loss(a, b), contains("mse_loss: targets of the values' shape", "(2, 1) and (2,)"));
     CHECK_THROWS_WITH(binary_cross_entropy_with_logits(a, b),
                       contains("binary_cross_entropy_with_logits: targets", "(2, 1) and (2,)"));
-    CHECK(std::isnan(mse_loss(none, none).item()));
-    CHECK(mse_loss(none, none, Reduction::sum).item() == 0);
+    CHECK_ALL(std::isnan(mse_loss(none, none).item()), mse_loss(none, none, Reduction::sum).item() == 0);
 }

@@ -1,9 +1,4 @@
 // Ids and masks that the caller writes to after an op was recorded: the op's gradient is that of the values it saw.
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 

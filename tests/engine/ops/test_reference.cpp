@@ -1,16 +1,7 @@
 // Values and gradients of every op against PyTorch's (tests/reference/make_engine_reference.py).
-#include <map>
-#include <set>
-
 #include "engine/gradcheck/op_cases.h"
-#include "tests/engine/helpers.h"
-#include "tests/reference/read.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEMPLATE_TEST_CASE("reference: values and gradients are PyTorch's", "[engine]", float, double) {
-    using T = TestType;
     const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10;
     std::map<std::string, OpCase<T>> rows;
     std::set<std::string> ops{"dropout", "rotary", "rotate"};  // which PyTorch has not, or with other random numbers

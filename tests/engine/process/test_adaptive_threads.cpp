@@ -1,13 +1,7 @@
 // The number of threads chosen by the duration of work. Durations are made up, so that nothing depends on the machine.
 #include "engine/process/adaptive_threads.h"
 
-#include <functional>
-
 #include "engine/base/clock.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 
@@ -74,8 +68,7 @@ TEST_CASE("adaptive threads: the fastest number works, soon and then nearly alwa
 TEST_CASE("adaptive threads: a change is noticed within a few seconds", "[engine]") {
     ThreadChoice choice(2);
     const Machine changing = [](std::size_t n, double t) { return t > 10 && t < 20 ? busy(n, t) : quiet(n, t); };
-    work(choice, changing, 10);
-    work(choice, changing, 2, 10);
+    work(choice, changing, 10), work(choice, changing, 2, 10);
     CHECK(slowdown(work(choice, busy, 7, 12), busy, 1) < 1.05);
     work(choice, changing, 4, 20);
     CHECK(slowdown(work(choice, changing, 10, 24), quiet, 2) < 1.02);
@@ -100,8 +93,7 @@ TEST_CASE("adaptive threads: slow first pieces and noise do not mislead for long
             return quiet(n, time) * (time < 0.1 ? 2 : 1) * (1 + random_uniform({seed, 1}, pieces++));
         };
         ThreadChoice choice(2);
-        CHECK(work(choice, noisy, 1).with[1] < 0.25);
-        CHECK(work(choice, noisy, 10).with[1] < 0.5);
+        CHECK_ALL(work(choice, noisy, 1).with[1] < 0.25, work(choice, noisy, 10).with[1] < 0.5);
     }
 }
 
@@ -139,8 +131,7 @@ TEST_CASE("adaptive threads: a scope sets what is tried, and gives the maximum b
         for (const double start = seconds_now(); seconds_now() - start < 0.02;) {
         }
     }
-    CHECK(first_try == 4);
-    CHECK(omp_get_max_threads() == 7);
+    CHECK_ALL(first_try == 4, omp_get_max_threads() == 7);
     {
         const FixedThreads fixed;
         const AdaptiveThreads threads(Work::prompt);

@@ -2,10 +2,6 @@
 #include "engine/process/threads.h"
 
 #include "engine/process/control_groups.h"
-#include "tests/engine/helpers.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
 
 namespace {
 
@@ -14,8 +10,7 @@ struct Files {
 
     // version 1 as the quota and period of a group, version 2 as cpu.max
     void set(const std::string& group, const char* quota, const char* period) const {
-        folder.write(group + "/cpu.cfs_quota_us", quota);
-        folder.write(group + "/cpu.cfs_period_us", period);
+        folder.write(group + "/cpu.cfs_quota_us", quota), folder.write(group + "/cpu.cfs_period_us", period);
     }
     void set(const std::string& group, const char* max) const { folder.write(group + "/cpu.max", max); }
 
@@ -47,8 +42,7 @@ TEST_CASE("threads: a control group's quota of version 1 or 2, and malformed one
     files.set("a", "300000 100000\n");
     CHECK(files.quota("0::/a/b\n") == 3);
     files.set("a/b", "80000 50000\n");
-    CHECK(files.quota("0::/a/b\n") == 1);
-    CHECK(files.quota("1:name=systemd:/a/b\n0::/\n") == kNoLimit);
+    CHECK_ALL(files.quota("0::/a/b\n") == 1, files.quota("1:name=systemd:/a/b\n0::/\n") == kNoLimit);
     files.set("unified/c", "200000 100000\n");  // beside version 1
     CHECK(files.quota("3:cpuset:/c\n0::/c\n") == 2);
     files.set("cpu/c", "100000\n", "100000\n");
@@ -64,7 +58,5 @@ TEST_CASE("threads: a control group's quota of version 1 or 2, and malformed one
 }
 
 TEST_CASE("threads: the default is within the cores, and what is set is within the limit", "[engine]") {
-    CHECK(default_threads() >= 1);
-    CHECK(default_threads() <= physical_cores());
-    CHECK(physical_cores() <= quota_processors());
+    CHECK_ALL(default_threads() >= 1, default_threads() <= physical_cores(), physical_cores() <= quota_processors());
 }

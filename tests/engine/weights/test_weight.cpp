@@ -1,13 +1,6 @@
 // Weights packed in bfloat16 and 8 bits: ops give the same result as with the unpacked numbers.
 #include "engine/weights/weight.h"
 
-#include "engine/base/precision.h"
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 const std::vector<WeightType> kPacked = {WeightType::bf16, WeightType::q8_0};
@@ -27,10 +20,7 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
         const std::size_t before = pool_statistics().bytes_in_use;
         const Weight<float> small = Weight(w).as(type);
         const std::size_t taken = pool_statistics().bytes_in_use - before;
-        CHECK(small.defined());
-        CHECK(small.packed());
-        CHECK_FALSE(small.tensor().defined());
-        CHECK(to_string(small.shape()) == "(96, 64)");
+        CHECK_ALL(small.defined(), small.packed(), !small.tensor().defined(), to_string(small.shape()) == "(96, 64)");
         CHECK(small.size() == 96 * 64);
         const std::size_t bytes = type == WeightType::bf16 ? 2 * 96 * 64 : 96 * 64 * 34 / 32;
         CHECK(small.packed()->bytes() == bytes);
@@ -44,18 +34,14 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
         CHECK(small.detach().packed() == small.packed());
     }
     const Weight<float> plain = Weight(w).as(WeightType::fp32), ragged = Tensor<float>(random_array<float>({5, 33}, 1));
-    CHECK_FALSE(plain.packed());
-    CHECK_FALSE(plain.tensor().requires_grad());
-    CHECK(same_bits(plain.value(), w.value()));
+    CHECK_ALL(!plain.packed(), !plain.tensor().requires_grad(), same_bits(plain.value(), w.value()));
     CHECK_FALSE(ragged.as(WeightType::q8_0).packed());  // rows of 33 have no blocks of 32
     check_close(ragged.as(WeightType::bf16).as(WeightType::q8_0).values(), ragged.value(), 0.03);
     CHECK(same_bits(Weight(Tensor<float>::zeros({2, 32})).as(WeightType::q8_0).values(), Array<float>({2, 32}, 0.0f)));
     CHECK_THROWS_WITH(Weight(w).as(WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }
 
-TEMPLATE_TEST_CASE("packed: linear and its loss are as with the widened weight, to the last bit", "[engine]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("packed: linear and its loss have the widened weight's bits", "[engine]", float, double) {
     const std::vector<Array<T>> in = {random_array<T>({4, 7, 64}, 2), random_array<T>({33}, 3)};  // x and a bias
     const IdArray targets = random_ids({4, 7}, 33, 1);
     for (const WeightType type : kPacked) {
@@ -79,12 +65,10 @@ TEMPLATE_TEST_CASE("packed: linear and its loss are as with the widened weight, 
 }
 
 TEMPLATE_TEST_CASE("packed: embedding looks up widened rows, and records no graph", "[engine]", float, double) {
-    using T = TestType;
     const IdArray ids = random_ids({3, 5}, 11, 1);
     for (const WeightType type : kPacked) {
         const Weight<T> w = Weight(Tensor<T>(random_array<T>({11, 32}, 1))).as(type);
         const Tensor<T> y = embedding(ids, w);
-        CHECK(same_bits(y.value(), embedding(ids, widened(w)).value()));
-        CHECK_FALSE(y.requires_grad());
+        CHECK_ALL(same_bits(y.value(), embedding(ids, widened(w)).value()), !y.requires_grad());
     }
 }

@@ -7,8 +7,6 @@
 #include "tests/models/transformers.h"
 #include "tests/support/gguf.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using models::Architecture;
 using models::Transformer;
 
@@ -16,9 +14,7 @@ TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[mode
     const auto numbers = reference("nanochat_tiny/expected.json");
     const auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     const auto qwen = models::as_qwen3(*model);
-    CHECK(qwen->config.family == "qwen3");
-    CHECK(qwen->config.kv_heads() == 2);
-    CHECK(qwen->config.inner() == 40);
+    CHECK_ALL(qwen->config.family == "qwen3", qwen->config.kv_heads() == 2, qwen->config.inner() == 40);
     check_logits(*qwen, numbers, "uncapped", 1e-4);
     const ScratchFolder folder;
     models::save_model(folder.path(), *qwen, *tokenizer);
@@ -39,8 +35,7 @@ TEST_CASE("as qwen3: every choice of a nanochat", "[models]") {
             fill_parameters(model, 0.15, {11, 0});
             const auto qwen = models::as_qwen3(model);
             check_close(qwen->forward(ids).value(), model.forward(ids).value(), 5e-5);
-            CHECK(qwen->config.end_tokens == a.end_tokens);
-            CHECK_FALSE(qwen->config.has_bos);
+            CHECK_ALL(qwen->config.end_tokens == a.end_tokens, !qwen->config.has_bos);
         }
     }
     CHECK_THROWS_WITH(models::as_qwen3(Transformer<float>(llama_shape(11, 1, 2, 2, 8, 4))),

@@ -1,17 +1,9 @@
 // Every class and variant that can be imported: transformers' numbers from transformers' own folders, 12 training steps
 // of PyTorch, and the folders written back (tests/reference/make_families.py).
-#include <regex>
-#include <set>
-
-#include "engine/base/precision.h"
 #include "models/files/folder.h"
 #include "models/files/weight_files.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
-#include "tests/support/checks.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 namespace {
 

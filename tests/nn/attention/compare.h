@@ -2,7 +2,6 @@
 #pragma once
 
 #include "nn/attention/scaled_dot_product.h"
-#include "tests/engine/helpers.h"
 
 namespace inkling::testing {
 

@@ -3,17 +3,12 @@
 // input and parameter; compare() checks them all.
 #pragma once
 
-#include <cstring>
-#include <map>
-#include <type_traits>
-
 #include "engine/ops.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/state_dict.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "tests/nn/attention/compare.h"
-#include "tests/paths.h"
 
 namespace inkling::testing {
 

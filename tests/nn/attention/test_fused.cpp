@@ -1,13 +1,10 @@
 // The fused attention against the composed one, its oracle: values and gradients on ragged sizes.
 #include "engine/fused/attention.h"
 
-#include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/compare.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nn::NeedWeights;
 
 namespace {
@@ -65,14 +62,12 @@ TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged size
                           kLengths[length],
                           kWidths[(length + 3 * repeat) % kWidths.size()],
                           kWidths[(length * 3 + repeat + i % 4) % kWidths.size()]};
-            check_fused<TestType>(s, options_number(i, s), 100 + i);
+            check_fused<T>(s, options_number(i, s), 100 + i);
         }
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and one that holds all changes no bit",
-                   "[nn]", float, double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("fused attention: a window is as composed, a full one changes no bit", "[nn]", float, double) {
     for (const std::size_t window : {1, 33, 511, 512, 513, 700}) {
         for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1030, 1030}, {70, 1030}, {1, 600}}) {
             AttentionOptions options{.causal = true, .window = window};
@@ -90,9 +85,7 @@ TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and 
         CHECK_THROWS_WITH(attend(qkv, wrong, wanted), contains("a window is for causal attention, got 3"));
 }
 
-TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are repeated for each head", "[nn]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of repeated ones", "[nn]", float, double) {
     const AttentionOptions options{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}};
     for (const std::size_t group : {2, 3, 4, 8}) {
         const std::vector<Array<T>> qkv = random_qkv<T>({2, 2 * group, 65, 70, 16, 24, 2}, 20);
@@ -107,7 +100,6 @@ TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are 
 }
 
 TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "[nn]", float, double) {
-    using T = TestType;
     const std::vector<std::vector<std::size_t>> lengths = {{70, 1, 33, 26}, {130}, {5, 125}};
     AttentionOptions options;
     options.causal = true;
@@ -145,7 +137,6 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
 }
 
 TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gradient of 0", "[nn]", float, double) {
-    using T = TestType;
     const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
     for (const bool causal : {false, true}) {
         const AttentionOptions options{.causal = causal};
@@ -162,20 +153,19 @@ TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512, a scale of 0
     std::fill_n(mask.data(), 600, std::uint8_t{0});  // a first block without any key that may be seen
     const AttentionOptions causal{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}}, masked{.mask = mask},
         alibi{.causal = true, .alibi = {0.01, 0.5}};
-    check_fused<TestType>({1, 2, 600, 600, 8, 4}, causal, 1);
-    check_fused<TestType>({1, 1, 40, 1100, 4, 8}, masked, 2);
-    check_fused<TestType>({1, 2, 70, 1100, 4, 3}, alibi, 3);
-    check_fused<TestType>({1, 1, 3, 513, 33, 33}, {}, 4);
-    check_fused<TestType>({2, 4, 130, 600, 8, 4, 2}, options_number(1, {2, 4, 130, 600, 8, 4}), 400);  // shared keys
-    check_fused<TestType>({1, 3, 130, 33, 16, 16}, {}, 2);  // more queries than keys, where nothing is causal
-    for (const double scale : {-0.4, 0.0}) {                // a scale that is negative or 0
-        check_fused<TestType>({2, 2, 33, 40, 8, 8}, {.scale = scale, .causal = true}, 7);
-        check_fused<TestType>({1, 2, 9, 9, 4, 4}, {.scale = scale, .causal = true, .alibi = {0.1, 0.2}}, 8);
+    check_fused<T>({1, 2, 600, 600, 8, 4}, causal, 1);
+    check_fused<T>({1, 1, 40, 1100, 4, 8}, masked, 2);
+    check_fused<T>({1, 2, 70, 1100, 4, 3}, alibi, 3);
+    check_fused<T>({1, 1, 3, 513, 33, 33}, {}, 4);
+    check_fused<T>({2, 4, 130, 600, 8, 4, 2}, options_number(1, {2, 4, 130, 600, 8, 4}), 400);  // shared keys
+    check_fused<T>({1, 3, 130, 33, 16, 16}, {}, 2);  // more queries than keys, where nothing is causal
+    for (const double scale : {-0.4, 0.0}) {         // a scale that is negative or 0
+        check_fused<T>({2, 2, 33, 40, 8, 8}, {.scale = scale, .causal = true}, 7);
+        check_fused<T>({1, 2, 9, 9, 4, 4}, {.scale = scale, .causal = true, .alibi = {0.1, 0.2}}, 8);
     }
 }
 
 TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of either sign", "[nn]", float, double) {
-    using T = TestType;
     // One key per block stands out, each more than the last; the exponentials of the others vanish or would overflow.
     Array<T> q({1, 1, 2, 1}, T{1}), k({1, 1, 1030, 1}, T{0});
     q.data()[1] = T{-1};
@@ -195,6 +185,5 @@ TEST_CASE("fused attention: scores near the largest float pick one key", "[nn]")
     check_close(fused.value, Array<float>(v.sliced(2, 17, 18)), 0);
     double elsewhere = 0;
     for (std::size_t i = 0; i < v.size(); ++i) elsewhere += i / 3 == 17 ? 0 : std::abs(fused.grads[2].data()[i]);
-    CHECK(elsewhere == 0);
-    CHECK(fused.grads[2].data()[17 * 3] != 0);
+    CHECK_ALL(elsewhere == 0, fused.grads[2].data()[17 * 3] != 0);
 }

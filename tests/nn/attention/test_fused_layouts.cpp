@@ -1,11 +1,8 @@
 // The fused attention gives the same result for any layout of its inputs and any number of threads.
-#include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/compare.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nn::NeedWeights;
 
 namespace {
@@ -17,7 +14,6 @@ AttentionOptions everything(std::size_t heads) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn][unsanitized]", float, double) {
-    using T = TestType;
     for (const std::size_t L : {33, 130, 520}) {
         for (const std::size_t K : {3, 1}) {
             const auto qkv = random_qkv<T>({2, 3, L, L, 24, 17, K});
@@ -27,9 +23,7 @@ TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copies of them give", "[nn]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor are as their copies", "[nn]", float, double) {
     const std::size_t B = 2, L = 65, H = 3, d = 8, C = H * d;
     const Array<T> packed = random_array<T>({B, L, 3 * C}, 1);
     const auto heads = [&](const Tensor<T>& x) { return nn::split_heads(x, H); };
@@ -50,9 +44,7 @@ TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copie
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast to all positions", "[nn]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("fused attention: any strides, and one row broadcast to all positions", "[nn]", float, double) {
     const Array<T> q = random_array<T>({2, 2, 8, 33}, 1).transposed(2, 3);                // columns side by side
     const ConstArray<T> k = random_array<T>({1, 2, 1, 8}, 2).broadcasted({2, 2, 40, 8});  // every key the same
     const Array<T> v = random_array<T>({2, 2, 80, 10}, 3).sliced(2, 0, 80, 2).sliced(3, 0, 10, 2);
@@ -71,9 +63,7 @@ TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast 
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: gradients are added up, and only wanted ones are computed", "[nn]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("fused attention: gradients add up, and only wanted ones are computed", "[nn]", float, double) {
     const Array<T> x = random_array<T>({1, 2, 33, 8}, 1), dy = random_array<T>({1, 2, 33, 8}, 2);
     const auto attended = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {
         return nn::scaled_dot_product_attention(q, k, v, everything(2), NeedWeights::no).output;

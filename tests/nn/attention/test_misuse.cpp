@@ -1,13 +1,9 @@
 // Misuse is an error that names the op, its requirement and every shape.
-#include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"
 #include "nn/attention/self_attention.h"
-#include "tests/engine/helpers.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nn::NeedWeights;
 
 namespace {
@@ -74,8 +70,7 @@ TEST_CASE("misuse: shapes that do not fit are refused, naming the op and every s
         for (const std::size_t few : {2, 6, 0})
             rows.push_back({"attention", product, {{q, {2, few, 5, 8}, {2, few, 5, 8}}}});
         const auto alone = [&, wanted](const X& x) { heads.forward(x[0], wanted); };
-        rows.push_back({"MultiHeadAttention", alone, {{{2, 6, 4}}}});
-        rows.push_back({"linear", alone, {{{2, 5, 3}}}});
+        rows.push_back({"MultiHeadAttention", alone, {{{2, 6, 4}}}}), rows.push_back({"linear", alone, {{{2, 5, 3}}}});
         rows.push_back({"MultiHeadAttention",
                         [&, wanted](const X& x) { heads.forward(x[0], x[1], x[2], MaskArray(), wanted); },
                         {{{2, 3, 4}, {2, 5, 4}, {2, 4, 4}}, {{3, 4}, {2, 5, 4}, {2, 5, 4}}}});

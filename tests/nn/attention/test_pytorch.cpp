@@ -1,8 +1,6 @@
 // The attention family against PyTorch: output, weights and all gradients, with its state dicts. Single heads,
 // multi-head and scaled dot-product attention (causal, cross and masked, composed and fused), scoring functions, and
 // positions.
-#include <memory>
-
 #include "engine/fused/rotary.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
@@ -11,8 +9,6 @@
 #include "nn/positions.h"
 #include "tests/nn/attention/pytorch.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using nn::NeedWeights;
 
 namespace {
@@ -55,7 +51,6 @@ void compare_score(const std::string& name, bool has_parameters, std::unique_ptr
 }  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, with a mask", "[nn]", float, double) {
-    using T = TestType;
     for (const char* name : {"simple", "simple_batch"})
         compare<T>(name, {"x"}, [](const Named<T>& in) { return nn::simple_self_attention(in.at("x")); });
     Generator random{1, 0};
@@ -69,7 +64,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, with a
 
 TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     for (const bool bias : {false, true}) {
         const std::string name = bias ? "causal_biased" : "causal";
         nn::CausalAttention<T> fill(random, 4, 3, 8, 0.0, bias);
@@ -83,10 +77,8 @@ TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[n
     }
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, without and with a final linear layer", "[nn]", float,
-                   double) {
+TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, with and without a final layer", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     nn::MultiHeadAttentionWrapper<T> plain(random, 4, 3, 5, 0.0, 2), mixed(random, 3, 2, 6, 0.0, 3, true, true);
     compare_layer<T>("wrapper", "wrapper", plain);
     compare_layer<T>("wrapper_final", "wrapper_final", mixed);
@@ -94,7 +86,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, without and with 
 
 TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     using Attention = nn::MultiHeadAttention<T>;
     Attention plain(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
     Attention packed(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
@@ -104,17 +95,13 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, 
             compare<T>(name, name, attention, {x},
                        [&](const Named<T>& in) { return attention.forward(in.at(x), wanted); });
         };
-        causal("multi", plain, "query");
-        causal("multi_biased", biased, "query");
-        causal("packed", packed, "x");
+        causal("multi", plain, "query"), causal("multi_biased", biased, "query"), causal("packed", packed, "x");
         causal("packed_unbiased", unbiased, "x");
     }
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with every kind of mask", "[nn]", float,
-                   double) {
+TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with every mask", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     nn::MultiHeadAttention<T> plain(random, 5, 6, 1, 0.0, 3), biased(random, 6, 8, 1, 0.0, 2, true);
     for (const auto& [state, attention] : {std::pair{"multi", &plain}, std::pair{"multi_biased", &biased}}) {
         for (const char* kind : {"cross", "padding", "look_ahead", "plain", "each"}) {
@@ -131,16 +118,13 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with eve
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: scaled_dot_product_attention, composed and fused", "[nn]", float, double) {
-    using T = TestType;
     for (const char* name : {"sdpa", "sdpa_padding", "sdpa_plain", "sdpa_each"}) compare_product<T>(name, {});
     for (const char* name : {"sdpa_causal", "sdpa_causal_later", "sdpa_causal_mask"})
         compare_product<T>(name, {.causal = true});
     compare_product<T>("sdpa_scale", {.scale = 0.3});
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, composed and fused", "[nn]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal, open, composed, fused", "[nn]", float, double) {
     for (const std::size_t heads : {4, 6}) {
         const std::string name = "alibi_" + std::to_string(heads);
         const std::vector<double> slopes = nn::alibi_slopes(heads);
@@ -152,7 +136,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, c
 
 TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, and AdditiveAttention", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     compare_score<T>("dot", false, std::make_unique<nn::DotScore<T>>());
     compare_score<T>("scaled_dot", false, std::make_unique<nn::ScaledDotScore<T>>());
     compare_score<T>("bilinear", true, std::make_unique<nn::BilinearScore<T>>(random, 3, 4));
@@ -169,7 +152,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, and AdditiveAtte
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", float, double) {
-    using T = TestType;
     for (const std::string& kind : kLengthKinds) {
         const nn::ValidLengths valid_lens = Case("masked_softmax" + kind).valid_lens();
         compare<T>("masked_softmax" + kind, {"x"},
@@ -188,15 +170,11 @@ TEST_CASE("scores: initial values reach to 1 / sqrt(width), and no further", "[n
         return std::abs(*std::max_element(w.data(), w.data() + w.size(),
                                           [](double a, double b) { return std::abs(a) < std::abs(b); }));
     };
-    CHECK(largest(bilinear.W.value()) <= 1.0 / 4);
-    CHECK(largest(bilinear.W.value()) > 0.9 / 4);
-    CHECK(largest(concat.w.value()) <= 1.0 / 16);
-    CHECK(largest(concat.w.value()) > 0.9 / 16);
+    CHECK_ALL(largest(bilinear.W.value()) <= 1.0 / 4, largest(bilinear.W.value()) > 0.9 / 4);
+    CHECK_ALL(largest(concat.w.value()) <= 1.0 / 16, largest(concat.w.value()) > 0.9 / 16);
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and both signs, from position 0 and a later one", "[nn]",
-                   float, double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and signs, from 0 and later", "[nn]", float, double) {
     for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
         for (const bool clockwise : {false, true}) {
             const std::string name = std::string("rotary_") +
@@ -211,7 +189,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and both signs, from p
 
 TEMPLATE_TEST_CASE("PyTorch agrees: sinusoidal and learned positions", "[nn]", float, double) {
     Generator random{1, 0};
-    using T = TestType;
     check_close(nn::sinusoidal_positions<T>(50, 10), Case("sinusoidal").array<double>("output"), kTolerance<T>);
     nn::LearnedPositions<T> learned(random, 7, 4);
     for (const std::size_t start : {0, 2}) {

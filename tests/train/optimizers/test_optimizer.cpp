@@ -7,8 +7,6 @@
 #include "train/optimizers/muon.h"
 #include "train/optimizers/sgd.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::AdamW;
 using train::Muon;
 using train::SGD;
@@ -107,8 +105,7 @@ TEST_CASE("optimizers: a parameter frozen after the optimizer was made stays", "
         step();
         flat.zero_gradients();
         step();
-        CHECK(same_bits(linear.weight.value(), weight));
-        CHECK_FALSE(same_bits(linear.bias.value(), bias));
+        CHECK_ALL(same_bits(linear.weight.value(), weight), !same_bits(linear.bias.value(), bias));
     }
 }
 
@@ -141,17 +138,9 @@ TEST_CASE("optimizers: options out of range are refused", "[train]") {
 
 TEST_CASE("optimizers: defaults are PyTorch's", "[train]") {
     const train::AdamWOptions adamw;
-    CHECK(adamw.beta1 == 0.9);
-    CHECK(adamw.beta2 == 0.999);
-    CHECK(adamw.eps == 1e-8);
-    CHECK(adamw.weight_decay == 0.01);
+    CHECK_ALL(adamw.beta1 == 0.9, adamw.beta2 == 0.999, adamw.eps == 1e-8, adamw.weight_decay == 0.01);
     const train::SGDOptions sgd;
-    CHECK(sgd.momentum == 0);
-    CHECK_FALSE(sgd.nesterov);
-    CHECK(sgd.weight_decay == 0);
+    CHECK_ALL(sgd.momentum == 0, !sgd.nesterov, sgd.weight_decay == 0);
     const train::MuonOptions muon;
-    CHECK(muon.momentum == 0.95);
-    CHECK(muon.nesterov);
-    CHECK(muon.ns_steps == 5);
-    CHECK(muon.weight_decay == 0.1);
+    CHECK_ALL(muon.momentum == 0.95, muon.nesterov, muon.ns_steps == 5, muon.weight_decay == 0.1);
 }

@@ -1,16 +1,11 @@
 // SGD against torch.optim.SGD.
 #include "train/optimizers/sgd.h"
 
-#include "tests/reference/read.h"
 #include "tests/train/parameters.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using train::SGD;
 
-TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of SGD, plain, with momentum and with Nesterov's", "[train]", float,
-                   double) {
-    using T = TestType;
+TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of SGD, plain, with momentum and Nesterov's", "[train]", float, double) {
     const double tolerance = std::is_same_v<T, double> ? 1e-13 : 1e-6;
     const auto cases = reference("optimizers.json")["sgd"];
     REQUIRE(cases.size() == 3);
@@ -31,8 +26,7 @@ TEST_CASE("sgd: vectors do not decay", "[train]") {
     Named<double> module({{"matrix", Array<double>({2, 2}, 1.0)}, {"vector", Array<double>({3}, 1.0)}});
     nn::FlatParameters<double> flat(module);
     SGD<double> sgd(flat, {0.9, false, 0.5});
-    set_gradient(flat, "matrix", Array<double>({2, 2}, 0.0));
-    set_gradient(flat, "vector", Array<double>({3}, 0.0));
+    set_gradient(flat, "matrix", Array<double>({2, 2}, 0.0)), set_gradient(flat, "vector", Array<double>({3}, 0.0));
     sgd.step(0.1);
     check_equal(module["vector"], {1, 1, 1});
     check_close(module["matrix"], Array<double>({2, 2}, 0.95), 1e-15);

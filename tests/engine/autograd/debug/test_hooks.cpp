@@ -1,11 +1,4 @@
 // retain_grad and on_grad: when they see the gradient of an intermediate, and how they may change it.
-#include <thread>
-
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("retain_grad: gradients of intermediates are kept, add up, and stay as they were handed out", "[engine]") {
     auto x = Tensor<double>::from({1, 2}, true);
@@ -16,8 +9,7 @@ TEST_CASE("retain_grad: gradients of intermediates are kept, add up, and stay as
         return h;
     };
     Tensor<double> h = run(true);  // d/dh = 3 + 2 h
-    check_equal(h.grad(), {5, 11});
-    check_equal(x.grad(), {2 * 1 * 5, 2 * 2 * 11});
+    check_equal(h.grad(), {5, 11}), check_equal(x.grad(), {2 * 1 * 5, 2 * 2 * 11});
     h.zero_grad();
     check_equal(h.grad(), {0, 0});
     CHECK_THROWS_WITH(run(false).grad(), contains("'mul'", "retain_grad()"));
@@ -35,12 +27,9 @@ TEST_CASE("retain_grad: gradients of intermediates are kept, add up, and stay as
     square.retain_grad(), y.retain_grad();  // runs of a kept graph add up, and what was handed out stays as it is
     y.backward({}, Graph::keep);
     const Array<double> first = square.grad();
-    check_equal(first, {2, 8});
-    check_equal(y.grad(), {1});
+    check_equal(first, {2, 8}), check_equal(y.grad(), {1});
     y.backward();
-    check_equal(square.grad(), {4, 16});
-    check_equal(first, {2, 8});
-    check_equal(y.grad(), {2});
+    check_equal(square.grad(), {4, 16}), check_equal(first, {2, 8}), check_equal(y.grad(), {2});
 }
 
 TEST_CASE("retain_grad: pieces of a split and views of views have theirs", "[engine]") {
@@ -49,9 +38,7 @@ TEST_CASE("retain_grad: pieces of a split and views of views have theirs", "[eng
     const Tensor<double> turned = transpose(reshape(parts[0], {1, 2}), 0, 1);
     for (const auto& t : {parts[0], parts[1], turned}) t.retain_grad();
     sum(turned * turned).backward();
-    check_equal(turned.grad(), {4, 12});
-    check_equal(parts[0].grad(), {4, 12});
-    check_equal(parts[1].grad(), {0, 0});
+    check_equal(turned.grad(), {4, 12}), check_equal(parts[0].grad(), {4, 12}), check_equal(parts[1].grad(), {0, 0});
     check_equal(x.grad(), {8, 0, 24, 0});
 }
 
@@ -84,9 +71,7 @@ TEST_CASE("on_grad: the gradient that a hook returns flows on, and nowhere else"
     a.retain_grad();
     Array<double> dy = of<double>({1, 2});
     (a + b).backward(dy);  // add gives one array to both
-    check_equal(a.grad(), {11, 21});
-    check_equal(x.grad(), {11, 21});
-    check_equal(z.grad(), {1, 2});
+    check_equal(a.grad(), {11, 21}), check_equal(x.grad(), {11, 21}), check_equal(z.grad(), {1, 2});
     check_equal(dy, {1, 2});
 
     const auto w = Tensor<double>::from({{1, 2}, {3, 4}}, true);
@@ -104,8 +89,7 @@ TEST_CASE("on_grad: gradients that hooks hold on to do not change", "[engine]") 
     const auto x = Tensor<double>::from({0.5, -0.5}, true);
     std::vector<Array<double>> seen;
     const auto watched = [&](const Tensor<double>& t) {
-        t.on_grad([&seen](Array<double>& dy) { seen.push_back(dy); });
-        t.on_grad([](Array<double>& dy) { dy *= 2; });
+        t.on_grad([&seen](Array<double>& dy) { seen.push_back(dy); }), t.on_grad([](Array<double>& dy) { dy *= 2; });
         return t;
     };
     Tensor<double> y = watched(x * 1);
@@ -113,8 +97,7 @@ TEST_CASE("on_grad: gradients that hooks hold on to do not change", "[engine]") 
     y = watched(reshape(y, {2, 1}));
     sum(y).backward();
     REQUIRE(seen.size() == 3);
-    check_equal(seen[0], {1, 1});
-    check_equal(seen[1], {2, 2});
+    check_equal(seen[0], {1, 1}), check_equal(seen[1], {2, 2});
     const double slope = 1 - std::tanh(0.5) * std::tanh(0.5);
     check_close(seen[2], of<double>({4 * slope, 4 * slope}), 1e-15);
     check_close(x.grad(), of<double>({8 * slope, 8 * slope}), 1e-15);
@@ -151,8 +134,7 @@ TEST_CASE("on_grad_ready: called for each leaf as soon as its gradient is comple
     b.on_grad([](Array<double>& dy) { dy *= 10; });
     sum((a * 2 + a) * b + b).backward();
     REQUIRE(seen.size() == 2);
-    check_equal(seen[0], {40, 70});
-    check_equal(seen[1], {9, 12});
+    check_equal(seen[0], {40, 70}), check_equal(seen[1], {9, 12});
     CHECK(seen[1].data() == a.grad().data());
 }
 

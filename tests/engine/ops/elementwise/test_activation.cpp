@@ -1,13 +1,7 @@
 // Activations: kinks, tails, errors, and reused memory.
 #include "engine/ops/elementwise/activation.h"
 
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEMPLATE_TEST_CASE("activation: kinks, and the parameters' defaults", "[engine]", float, double) {
-    using T = TestType;
     const double e = std::exp(-1.0);
     check_points<T>("relu", relu<T>, {-2, 0, 3}, {0, 0, 3}, {0, 0, 1});
     check_points<T>("squared_relu", squared_relu<T>, {-2, -0.0, 0, 0.5}, {0, 0, 0, 0.25}, {0, 0, 0, 1});
@@ -18,7 +12,6 @@ TEMPLATE_TEST_CASE("activation: kinks, and the parameters' defaults", "[engine]"
 }
 
 TEMPLATE_TEST_CASE("activation: far from zero they are flat or the identity, never NaN", "[engine]", float, double) {
-    using T = TestType;
     const double inf = kInfinity, nan = std::nan("");
     for (const double far : {100.0, 1e3, 1e4, 1e15, 1e30}) {
         INFO(far);
@@ -48,12 +41,10 @@ TEST_CASE("softcap: a cap that is not above zero is refused", "[engine]") {
 TEST_CASE("gelu: an input that is given up is written over, one that is held is not", "[engine]") {
     const Tensor<float> held(Array<float>({3, 40}, 0.5f));
     const Tensor<float> y = gelu(held);
-    CHECK(y.value().data() != held.value().data());
-    CHECK(held.value().data()[0] == 0.5f);
+    CHECK_ALL(y.value().data() != held.value().data(), held.value().data()[0] == 0.5f);
 
     Tensor<float> given(Array<float>({3, 40}, 0.5f));
     const float* const place = given.value().data();
     const Tensor<float> z = gelu(std::move(given));
-    CHECK(z.value().data() == place);
-    CHECK(z.value().data()[119] == y.value().data()[119]);
+    CHECK_ALL(z.value().data() == place, z.value().data()[119] == y.value().data()[119]);
 }

@@ -1,14 +1,7 @@
 // Functions of two numbers: ties, extremes, broadcasting, errors.
 #include "engine/ops/elementwise/binary.h"
 
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEMPLATE_TEST_CASE("binary: ties and extremes", "[engine]", float, double) {
-    using T = TestType;
     const double inf = kInfinity, nan = std::nan("");
     const double most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
     check_by_hand<T>([](const auto& in) { return in[0] / in[1]; }, {{1, -1, 0, 1}, {0, 0, 0, inf}}, {1, 1, 1, 1},
@@ -37,10 +30,8 @@ TEST_CASE("binary: shapes that do not broadcast are refused, naming op and shape
         INFO(op);
         CHECK_THROWS_WITH(f(a, b), contains(std::string(op) + ":", "(2, 3) and (2,)"));
     };
-    refused("add", [](auto x, auto y) { return add(x, y); });
-    refused("sub", [](auto x, auto y) { return sub(x, y); });
-    refused("mul", [](auto x, auto y) { return mul(x, y); });
-    refused("div", [](auto x, auto y) { return div(x, y); });
+    refused("add", [](auto x, auto y) { return add(x, y); }), refused("sub", [](auto x, auto y) { return sub(x, y); });
+    refused("mul", [](auto x, auto y) { return mul(x, y); }), refused("div", [](auto x, auto y) { return div(x, y); });
     refused("maximum", [](auto x, auto y) { return maximum(x, y); });
     refused("minimum", [](auto x, auto y) { return minimum(x, y); });
     refused("pow", [](auto x, auto y) { return pow(x, y); });

@@ -1,14 +1,7 @@
 // Dropout: the elements that stay, their scale, and that backward uses the mask of forward.
 #include "engine/ops/elementwise/dropout.h"
 
-#include "engine/ops/shape/shape.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 TEMPLATE_TEST_CASE("dropout: the key's words decide, in row-major order", "[engine]", float, double) {
-    using T = TestType;
     const RandomKey key{7, 3};
     for (const double p : {0.1, 0.5, 0.9}) {
         const auto r = run<T>([&](const auto& in) { return dropout(in[0], p, key); }, {Array<T>({3, 7}, T{2})},

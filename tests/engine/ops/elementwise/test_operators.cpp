@@ -1,9 +1,4 @@
 // Operators between tensors, numbers and arrays, and the effect of += on a variable.
-#include "engine/ops.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("operators: a number of any type may stand on either side", "[engine]") {
     const auto gradient_of = [](auto f) {
@@ -12,12 +7,9 @@ TEST_CASE("operators: a number of any type may stand on either side", "[engine]"
         return x.grad();
     };
     const auto x = Tensor<double>::from({1, -2, 4});
-    check_equal((2 * x + 1).value(), {3, -3, 9});
-    check_equal((x * 2 - 1).value(), {1, -5, 7});
-    check_equal((1 - x).value(), {0, 3, -3});
-    check_equal((0.5 + x).value(), {1.5, -1.5, 4.5});
-    check_equal((1 / x).value(), {1, -0.5, 0.25});
-    check_equal((x / 2).value(), {0.5, -1, 2});
+    check_equal((2 * x + 1).value(), {3, -3, 9}), check_equal((x * 2 - 1).value(), {1, -5, 7});
+    check_equal((1 - x).value(), {0, 3, -3}), check_equal((0.5 + x).value(), {1.5, -1.5, 4.5});
+    check_equal((1 / x).value(), {1, -0.5, 0.25}), check_equal((x / 2).value(), {0.5, -1, 2});
     check_equal(gradient_of([](const auto& t) { return 2 * t + 1; }), {2, 2, 2});
     check_equal(gradient_of([](const auto& t) { return t * 3 - 0.5; }), {3, 3, 3});
     check_equal(gradient_of([](const auto& t) { return 1 - t; }), {-1, -1, -1});
@@ -28,10 +20,8 @@ TEST_CASE("operators: a number of any type may stand on either side", "[engine]"
         CHECK((Tensor<float>::from(5) / static_cast<int>(d)).item() == 5.0f / static_cast<float>(d));
     }
     const auto two = Tensor<float>::from({1, 2});  // a result does not depend on the number's type
-    check_equal((two * 3).value(), {3, 6});
-    check_equal((two * 3u).value(), {3, 6});
-    check_equal((two * 3.0f).value(), {3, 6});
-    check_equal((two * 3.0).value(), {3, 6});
+    check_equal((two * 3).value(), {3, 6}), check_equal((two * 3u).value(), {3, 6});
+    check_equal((two * 3.0f).value(), {3, 6}), check_equal((two * 3.0).value(), {3, 6});
     check_equal((std::size_t{3} - two).value(), {2, 1});
     static_assert(std::same_as<decltype(2 * two), Tensor<float>>);
     static_assert(std::same_as<decltype(two / 2.0), Tensor<float>>);
@@ -40,10 +30,8 @@ TEST_CASE("operators: a number of any type may stand on either side", "[engine]"
 TEST_CASE("operators: an array beside a tensor is a constant, and broadcasts", "[engine]") {
     const auto x = Tensor<double>::from({{1, 2}, {3, 4}}, true);
     const Array<double> row = of<double>({10, 20});
-    check_equal((x + row).value(), {11, 22, 13, 24});
-    check_equal((row - x).value(), {9, 18, 7, 16});
-    check_equal((x * x.value()).value(), {1, 4, 9, 16});
-    check_equal((x / (2 * row)).value(), {0.05, 0.05, 0.15, 0.1});
+    check_equal((x + row).value(), {11, 22, 13, 24}), check_equal((row - x).value(), {9, 18, 7, 16});
+    check_equal((x * x.value()).value(), {1, 4, 9, 16}), check_equal((x / (2 * row)).value(), {0.05, 0.05, 0.15, 0.1});
     Array<double> writable = row;  // one that is not const
     check_equal((writable + x).value(), {11, 22, 13, 24});
     const Tensor<double> y = x * row;
@@ -62,8 +50,7 @@ TEST_CASE("operators: += binds the variable to a new tensor, but a parameter ref
     y /= x;  // 3 x + 3 - 1 / x
     y += y;  // 6 x + 6 - 2 / x
     y -= of<double>({1, 1});
-    check_equal(old.value(), {1, 4});
-    check_equal(y.value(), {9, 16});
+    check_equal(old.value(), {1, 4}), check_equal(y.value(), {9, 16});
     sum(y).backward();
     check_equal(x.grad(), {8, 6.5});
 

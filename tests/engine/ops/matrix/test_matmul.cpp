@@ -1,11 +1,6 @@
 // Matrix products of tensors: batches that broadcast, empty axes, errors. test_gemm.cpp has float against double.
 #include "engine/ops/matrix/matmul.h"
 
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-
 namespace {
 
 const auto product_of = [](const auto& in) { return matmul(in[0], in[1]); };
@@ -33,8 +28,7 @@ TEST_CASE("matmul: empty axes give empty or zero products, and mismatched shapes
     for (const auto& [a, b] : shapes) {
         INFO(to_string(a) << " " << to_string(b));
         const auto r = run<double>(product_of, {normal(a, 1), normal(b, 2)});
-        check_close(r.value, Array<double>(r.value.shape(), 0.0), 0);
-        check_close(r.grads[0], Array<double>(a, 0.0), 0);
+        check_close(r.value, Array<double>(r.value.shape(), 0.0), 0), check_close(r.grads[0], Array<double>(a, 0.0), 0);
         check_close(r.grads[1], Array<double>(b, 0.0), 0);
     }
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };

@@ -1,17 +1,8 @@
 // Reductions and running sums: axes, extremes, precision, errors.
 #include "engine/array/axes.h"
 #include "engine/base/cpu.h"
-#include "engine/ops/reduce/reduce.h"
-
-#include "engine/ops/elementwise/operators.h"
-#include "engine/ops/shape/shape.h"
-#include "tests/engine/helpers.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0, extremes of infinities and NaN", "[engine]", float, double) {
-    using T = TestType;
     check_equal(sum(Tensor<T>::ones({0})).value(), {0});
     check_equal(sum(Tensor<T>::ones({3, 0}), 1).value(), {0, 0, 0});
     check_equal(sum(Tensor<T>::ones({0, 3}), 0).value(), {0, 0, 0});
@@ -23,18 +14,15 @@ TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0, extremes of infinities 
     CHECK(none.grad().shape() == Shape{0, 3});
     const Tensor<T> infinite(of<T>({2}, {-kInfinity, -kInfinity}), true);  // extremes of infinities and NaN
     backward(max(infinite));
-    check_equal(max(infinite).value(), {-kInfinity});
-    check_equal(infinite.grad(), {0.5, 0.5});
+    check_equal(max(infinite).value(), {-kInfinity}), check_equal(infinite.grad(), {0.5, 0.5});
     check_equal(min(Tensor<T>(of<T>({2, 2}, {kInfinity, kInfinity, 1, std::nan("")})), {1}).value(),
                 {kInfinity, std::nan("")});
 }
 
 TEMPLATE_TEST_CASE("reduce: products and sums of infinities, of nothing and of many", "[engine]", float, double) {
-    using T = TestType;
     const auto infinite =
         run<T>([](const auto& in) { return prod(in[0]); }, {of<T>({kInfinity, 2, 3})}, Array<T>(Shape{}, T{1}));
-    check_equal(infinite.value, {kInfinity});
-    check_equal(infinite.grads[0], {6, kInfinity, kInfinity});
+    check_equal(infinite.value, {kInfinity}), check_equal(infinite.grads[0], {6, kInfinity, kInfinity});
     check_equal(prod(Tensor<T>(Array<T>({2, 0})), {1}).value(), {1, 1});
     const Tensor<T> zeros(of<T>({4, 3}, {2, 3, -4, 2, 0, 5, 0, 7, 0, 0, 0, 0}), true);
     backward(prod(zeros, {1}), of<T>({4}, {1, 10, 1, 1}));
@@ -67,8 +55,7 @@ TEMPLATE_TEST_CASE("reduce: products and sums of infinities, of nothing and of m
 TEST_CASE("reduce: argmax is the first maximum, or the first NaN", "[engine]") {
     const double nan = std::nan(""), inf = kInfinity;
     const Tensor<double> x(of<double>({3, 3}, {1, 5, 5, -inf, -inf, -inf, 9, nan, nan}));
-    check_equal(argmax(x, {1}), {1, 0, 1});
-    check_equal(argmax(x, {0}), {2, 2, 2});
+    check_equal(argmax(x, {1}), {1, 0, 1}), check_equal(argmax(x, {0}), {2, 2, 2});
     CHECK(argmax(x, {-1}, true).shape() == Shape{3, 1});
     CHECK(argmax(x).shape() == Shape{});
     check_equal(argmax(x), {7});
