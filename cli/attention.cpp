@@ -127,20 +127,20 @@ int show_attention(const AttentionArguments& args) {
 Action add_attention(CLI::App& app) {
     auto args = std::make_shared<AttentionArguments>();
     add_model_flags(app, args->model);
-    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
-    offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin"), {kFiles})
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text to read");
+    offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with the text; -: stdin"), {kFiles})
         ->excludes(args->prompt_option);
     add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");
     CLI::Option* const format =
         app.add_option("--format", args->format,
                        fmt::format("{}; default: by the extension of --out, else text", kFormats))
             ->check(refuse_other_than({"html", "svg", "json", "text"}));
-    app.add_option("--head", args->head,
-                   "LAYER.HEAD, both counted from 0: show only this head; json: all others are null");
+    app.add_option("--head", args->head, "show only this head, counted from 0.0; in JSON all others are null")
+        ->type_name("LAYER.HEAD");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
     add_weight_flags(app, args->weights);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     return [args] { return show_attention(*args); };
 }
 

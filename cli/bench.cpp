@@ -222,23 +222,22 @@ Action add_bench(CLI::App& app) {
     auto args = std::make_shared<BenchArguments>();
     std::vector<std::string> names;
     for (const Preset& preset : kPresets) names.push_back(preset.name);
-    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
+    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2 or smollm2; or several, separated by commas")
         ->delimiter(',')
         ->check(refuse_other_than(names));
-    app.add_option("--arch", args->arch,
-                   "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
+    app.add_option("--arch", args->arch, "model family; default: the preset's (gpt2; llama for smollm2)")
         ->check(refuse_other_than(models::family_names()));
     app.add_option("--batch", args->batch, "sequences per step; 0: the preset's");
-    app.add_option("--shards", args->shards, "parts of a batch, as in training; 0: the processes that mpirun started");
+    app.add_option("--shards", args->shards, "equal parts of a batch; 0: the number of processes");
     app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's");
     app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's");
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_option("--seconds", args->seconds, "seconds to measure each preset");
-    app.add_option("--precision", args->precision, "precision of the operands of matrix products: fp32 or bf16")
+    app.add_option("--precision", args->precision, "matrix products in fp32 or bf16")
         ->check(refuse_other_than(names_of<Precision>()));
     app.add_flag("--checkpoint-activations", args->checkpoint,
-                 "recompute activations in backward, as in training: less memory, more time");
-    app.add_flag("--profile", args->profile, "also print a table of the time of each op");
+                 "recompute activations in backward: less memory, more time");
+    app.add_flag("--profile", args->profile, "also print the time of each op");
     app.add_flag("--json", args->json, "print one JSON object per preset");
     return [args] { return run_bench(*args); };
 }

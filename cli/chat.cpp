@@ -80,7 +80,7 @@ void say_limits(const Conversation& talk, std::size_t& forgotten) {
 int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal) spdlog::info("say something; /help: what else");
+    if (terminal) spdlog::info("type a message, or /help for commands");
     std::size_t forgotten = 0;
     std::string message;
     while (true) {
@@ -127,11 +127,10 @@ void take_json(const std::string& line, Conversation& talk, const std::string& s
                     "an object with \"content\", a text, or with \"messages\", a list, is required");
     for (const auto& [key, value] : j.items())
         check<BadInput>(key == "content" || key == "messages" || (key == "role" && value == "user"),
-                        "the key \"{}\" is not known here", shown_name(key));
+                        "the key \"{}\" is not supported", shown_name(key));
     if (j.contains("content")) return talk.ask(formats::JsonObject(j, "").text("content").value_or(""));
     std::vector<data::ChatMessage> messages = data::parse_messages(j["messages"]);
-    check<BadInput>(messages.back().role != "assistant",
-                    "the last of the messages is an answer: there is none to give");
+    check<BadInput>(messages.back().role != "assistant", "the last message is already an answer");
     if (!system.empty() && messages[0].role != "system") messages.insert(messages.begin(), {"system", system});
     const std::vector<data::ChatMessage> before = talk.messages();
     talk.set_messages(std::move(messages));
@@ -191,18 +190,18 @@ int chat(ChatArguments& args) {
 Action add_chat(CLI::App& app) {
     auto args = std::make_shared<ChatArguments>();
     add_model_flags(app, args->model);
-    app.add_option("--system", args->system, "system message before the conversation");
+    app.add_option("--system", args->system, "system message");
     args->options.max_tokens = Conversation::what_is_left;
     args->options.seed = std::random_device()();
     add_sampling_flags(app, args->options);
-    app.get_option("--max-tokens")->default_str("what is left of the context");
+    app.get_option("--max-tokens")->default_str("the rest of the context");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    app.add_flag("--json", args->json,
-                 "for programs: each line of stdin is {\"content\": TEXT}, the next message, or {\"messages\": [...]}, "
-                 "a new conversation; the answer is a line: role, content, tokens, prompt_tokens, forgotten (messages "
-                 "that no longer fit into the context), tok_s, seed, stop_reason; or error");
+    app.add_flag(
+        "--json", args->json,
+        "read one JSON object per line, {\"content\": TEXT} (the next message) or {\"messages\": [...]} (a new "
+        "conversation), and print each answer as one");
     return [args] { return chat(*args); };
 }
 

@@ -220,12 +220,11 @@ class Comparison {
 Action add_compare(CLI::App& app) {
     auto args = std::make_shared<CompareArguments>();
     const std::string run = name_of(train::Group::run);
-    offer(*app.add_option("settings", args->files, "TOML files of settings; the flags of train hold for all of them"),
-          {kFiles})
+    offer(*app.add_option("settings", args->files, "TOML files of settings; flags apply to all of them"), {kFiles})
         ->required()
         ->expected(2, 100)
         ->group(run);
-    offer(*app.add_option("--out", args->out, "folder of the runs; repeating the command continues there"), {kFolders})
+    offer(*app.add_option("--out", args->out, "folder of the runs; repeat the command to continue there"), {kFolders})
         ->required()
         ->group(run);
     app.add_option("--max-seeds", args->max_seeds, "maximum number of seeds (1, 2, 3 ...) to try")

@@ -30,10 +30,10 @@ Action add_data(CLI::App& app) {
     CLI::App* const stories = app.add_subcommand("stories", "Print the built-in stories, or questions about them");
     auto* const questions =
         stories->add_option("--questions", args->questions,
-                            "print this many conversations instead: a story, a question about it and the answer, one "
-                            "per line, for train --data; 0: the stories");
+                            "print N conversations for train --data instead: a story, a question about it and the "
+                            "answer, one per line; 0: the stories");
     stories->add_option("--bytes", args->bytes, "minimum number of bytes of stories")->excludes(questions);
-    stories->add_option("--seed", args->seed, "seed of the stories; train's own stories have seed 1");
+    stories->add_option("--seed", args->seed, "random seed; inkling train uses the stories of seed 1");
     return [args] { return print_stories(*args); };
 }
 

@@ -179,7 +179,7 @@ int evaluate_model(const EvalArguments& args) {
     check<Usage>(!args.answers, "--answers is for conversations: give --data FILE.jsonl");
     const data::Dataset dataset = data::make_dataset(corpus, *tokenizer);
     const data::TokenView tokens = dataset.ids;
-    check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
+    check<BadInput>(tokens.size() >= 2, "{}: expected a text of at least 2 tokens, got {}: add text", corpus.name(),
                     tokens.size());
     check<Usage>(args.stride <= length, "--stride must be at most {} of {}, got {}",
                  args.block_size ? "the --block-size" : "the context", length, args.stride);
@@ -222,24 +222,23 @@ Action add_eval(CLI::App& app) {
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     auto* const stories = app.add_option(
         "--stories", args->stories,
-        "instead of --data: let the model write this many stories, and check them against the grammar of "
-        "the built-in corpus; 0: none");
+        "instead of --data: let the model write N stories and check them against the built-in corpus's grammar; 0: "
+        "none");
     app.add_option("--stride", args->stride,
-                   "tokens from the start of one window to the next; a smaller stride gives tokens more context; 0: "
-                   "--block-size")
+                   "start a window every N tokens; a smaller stride gives tokens more context; 0: --block-size")
         ->excludes(stories);
     app.add_option("--block-size", args->block_size,
-                   "tokens of a window, or of a row of documents in lines; 0: the model's context")
+                   "length of a window or row of documents, in tokens; 0: the model's context")
         ->excludes(stories);
     app.add_option("--loss-on", args->loss_on,
-                   "tokens to judge in conversations, and in prompts with a completion: completions (answers, and the "
+                   "tokens to measure in conversations and prompts with a completion: completions (answers and the "
                    "token that ends them) or all")
         ->check(refuse_other_than(names_of<data::LossOn>()));
     app.add_flag("--answers", args->answers,
-                 "for conversations: also let the model give the last answer of each, at temperature 0, and count the "
-                 "answers that equal the data's");
+                 "also let the model give the last answer of each conversation, at temperature 0, and count those that "
+                 "equal the data's");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };
 }

@@ -86,8 +86,7 @@ std::string make_modelfile(const ExportArguments& args, const data::Tokenizer& t
         base.empty() ? models::modelfile(own, "", tokenizer) : models::modelfile(base.string(), own, tokenizer);
     const fs::path path = args.modelfile_path();
     const bool same = !formats::is_there(path) || args.out.overwrite || formats::read_file(path) == text;
-    check<BadInput>(same, "--modelfile: {} is there already and says something else: replace it with --overwrite",
-                    path.string());
+    check<BadInput>(same, "--modelfile: {} exists and differs: replace it with --overwrite", path.string());
     return text;
 }
 
@@ -169,21 +168,22 @@ Action add_export(CLI::App& app) {
     add_model_flags(app, args->model);
     auto* const out =
         add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write");
-    auto* const proof = app.add_option("--proof", args->proof,
-                                       "instead of --out: folder to write, with what inkling verify needs to train the "
-                                       "run of --model again and compare: settings, losses and hashes, no weights");
+    auto* const proof =
+        app.add_option("--proof", args->proof,
+                       "instead of --out: write a folder with which inkling verify can train the run again "
+                       "and compare: settings, losses and hashes, no weights");
     offer(*proof->excludes(out), {kFolders});
-    app.add_option("--format", args->format,
-                   "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
-                   "same, with a nanochat as qwen3, for programs without nanochat; gguf-lora: only an adapter, for "
-                   "llama.cpp's --lora")
+    app.add_option(
+           "--format", args->format,
+           "gguf: for llama.cpp (a nanochat becomes a qwen3); hf: a folder for transformers; hf-qwen3: the same, with "
+           "a nanochat as qwen3; gguf-lora: only the adapter, for llama.cpp's --lora")
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}));
-    app.add_option("--type,--outtype", args->type,
-                   "number format of the weights: f32, f16, bf16; gguf also q8_0, and q4_0 with q8_0 for the words; "
-                   "default: the format of the model's files, or f32 if it is none of these")
+    app.add_option(
+           "--type,--outtype", args->type,
+           "type of the weights: f32, f16 or bf16; gguf also q8_0, or q4_0 with token tables in q8_0; default: the "
+           "type of the model's files, or f32")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0"}));
-    app.add_flag("--modelfile", args->modelfile,
-                 "write an Ollama Modelfile beside a GGUF file: FROM, ADAPTER, TEMPLATE, PARAMETER stop");
+    app.add_flag("--modelfile", args->modelfile, "also write an Ollama Modelfile beside the GGUF file");
     return [args] { return export_model(*args); };
 }
 

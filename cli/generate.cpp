@@ -149,23 +149,23 @@ Action add_generate(CLI::App& app) {
     generate::GenerateOptions& options = writing.options;
     add_model_flags(app, args->model);
     auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
-    auto* const file = offer(
-        *app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin"), {kFiles});
+    auto* const file =
+        offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with the prompt; -: stdin"), {kFiles});
     file->excludes(prompt);
     options.seed = std::random_device()();
     add_sampling_flags(app, options);
-    app.add_option("--num-samples", args->num_samples, "texts to write");
+    app.add_option("--num-samples", args->num_samples, "number of texts to write");
     app.add_option("--context-shift", options.context_shift,
-                   "number of oldest tokens to drop at once from a full context; 0: half of it");
+                   "when the context is full, drop its N oldest tokens; 0: half of it");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--special-tokens", options.special_tokens,
-                 "read special tokens in the prompt, such as <|endoftext|>, as tokens instead of text");
+                 "read special tokens in the prompt, such as <|endoftext|>, as tokens, not as text");
     app.add_flag("--no-prompt", writing.no_prompt, "write only the continuation");
     app.add_flag("--json", writing.json, "print one JSON object per text");
     app.add_option("--logprobs", args->logprobs,
-                   "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none");
+                   "with --json: log-probabilities of each token and of the N most likely ones; 0: none");
     return [args] { return generate_text(*args); };
 }
 

@@ -43,7 +43,7 @@ int check_gradients(const GradcheckArguments& args) {
 
 Action add_gradcheck(CLI::App& app) {
     auto args = std::make_shared<GradcheckArguments>();
-    app.add_option("--filter", args->filter, "only rows whose name contains this text");
+    app.add_option("--filter", args->filter, "check only rows whose name contains this text");
     app.add_flag("--json", args->json, "print one JSON object per row");
     return [args] { return check_gradients(*args); };
 }

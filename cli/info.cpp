@@ -116,17 +116,18 @@ int show(const InfoArguments& args) {
 
 Action add_info(CLI::App& app) {
     auto args = std::make_shared<InfoArguments>();
-    CLI::Option* const model =
-        offer(*app.add_option("--model", args->model, "model folder, the folder of a run, or a GGUF file")->required(),
-              {kFiles});
+    CLI::Option* const model = offer(*app.add_option("--model", args->model, "folder of a model or run, or GGUF file")
+                                          ->required()
+                                          ->type_name("MODEL"),
+                                     {kFiles});
     app.add_flag_callback(
            "--cpu",
            [args, model] {
                args->cpu = true;
                model->required(false);
            },
-           "instead of --model: show which of the CPU's instructions are used, and why; INKLING_CPU=avx2, avx512 or "
-           "avx512-bf16 in the environment uses less than the CPU has")
+           "instead of --model: show which CPU instructions are used, and why; the environment variable INKLING_CPU "
+           "limits them to avx2, avx512 or avx512-bf16")
         ->excludes(model);
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return show(*args); };

@@ -45,9 +45,9 @@ void set_up_log() {
 }
 
 void add_log_level_flag(CLI::App& app) {
-    app.add_option_function<std::string>("--log-level", set_level,
-                                         "least important messages to show on stderr: debug, info, warning, error or "
-                                         "off")
+    app.add_option_function<std::string>(
+           "--log-level", set_level,
+           "messages to show on stderr, from this level on: debug, info, warning, error or off")
         ->default_str("info")
         ->check(refuse_other_than({"debug", "info", "warning", "error", "off"}));
 }

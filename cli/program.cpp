@@ -157,18 +157,18 @@ Commands::Commands() {
     };
     add("train", "Train a model on text, or on the built-in stories", add_train);
     add("generate", "Write text with a model", add_generate);
-    add("chat", "Talk with a model", add_chat);
-    add("serve", "Serve models over HTTP, as OpenAI's clients ask", add_serve);
+    add("chat", "Chat with a model", add_chat);
+    add("serve", "Serve models over an HTTP API like OpenAI's", add_serve);
     add("eval", "Measure a model's loss on a text", add_eval);
     add("tokenize", "Train a tokenizer, or encode and decode with one", add_tokenize);
     add("data", "Print the built-in stories, or questions about them", add_data);
     add("attention", "Show the attention weights of every head", add_attention);
-    add("report", "Show how runs went: curves, samples and settings as a page", add_report);
-    add("compare", "Train with two settings or more, and say whether the difference is real", add_compare);
-    add("export", "Write a model for other programs: a GGUF file, or a folder", add_export);
+    add("report", "Write a page about runs: curves, samples, settings", add_report);
+    add("compare", "Train configurations with several seeds, and test whether they differ", add_compare);
+    add("export", "Write a model for other programs: a GGUF file or a folder", add_export);
     add("gradcheck", "Check every gradient against finite differences", add_gradcheck);
-    add("info", "Show what a model folder holds", add_info);
-    add("verify", "Check every file of a run, and say what can be resumed", add_verify);
+    add("info", "Show the size and settings of a model", add_info);
+    add("verify", "Check the files of a run, or train parts of it again and compare", add_verify);
     add("bench", "Time whole training steps on random tokens", add_bench);
 }
 

@@ -62,11 +62,11 @@ int write_report(const RunReportArguments& args) {
 
 Action add_report(CLI::App& app) {
     auto args = std::make_shared<RunReportArguments>();
-    offer(*app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required(),
+    offer(*app.add_option("run", args->runs, "folders of runs; several are compared, the best first")->required(),
           {kFolders});
-    add_output_flags(app, args->out, "-o,--out", "page to write, FILE.html")->required();
+    add_output_flags(app, args->out, "-o,--out", "page to write, such as report.html")->required();
     app.add_option("-p,--prompt", args->prompt,
-                   "text whose attention weights to show; default: the beginning of the last sample");
+                   "text for the attention weights; default: the beginning of the last sample");
     return [args] { return write_report(*args); };
 }
 

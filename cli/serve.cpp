@@ -130,40 +130,43 @@ Action add_serve(CLI::App& app) {
     web::HttpOptions& http = options.http;
     CLI::Option* const model =
         app.add_option("--model", args->models,
-                       "model folder, the folder of a run, or a GGUF file; repeatable; NAME=PATH: under that name")
-            ->required();
+                       "folder of a model or run, or GGUF file; repeatable; NAME=PATH gives its name")
+            ->required()
+            ->type_name("MODEL");
     CLI::Option* const adapter = app.add_option_function<std::vector<std::string>>(
         "--adapter",
         [args, model](const std::vector<std::string>& folders) {
             args->adapters = folders;
             model->required(false);
         },
-        "low-rank adapter of the one --model: its folder (PEFT's, too), or the folder of a run; NAME=DIR, "
-        "repeatable: served under that name, beside the model; without --model, for the model that it names");
+        "low-rank adapter of the one --model: the folder of a run or of PEFT; repeatable as NAME=DIR, to serve each "
+        "beside "
+        "the model under its name");
     offer(repeatable(*model), {kFiles});
     offer(repeatable(*adapter), {kFolders});
-    app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0");
-    app.add_option("--port", args->port, "port to listen on; 0: any that is free")->check(CLI::Range(0, 65535));
-    offer(*app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them"),
+    app.add_option("--host", http.host, "address to listen on; 0.0.0.0: also for other machines")->type_name("ADDRESS");
+    app.add_option("--port", args->port, "port to listen on; 0: any free one")->check(CLI::Range(0, 65535));
+    offer(*app.add_option("--api-key-file", args->key_file, "require one of the keys in this file, one per line"),
           {kFiles});
     repeatable(*app.add_option("--allow-host", args->allow_hosts,
-                               "without keys: another name for this machine in requests; repeatable"));
+                               "without keys: accept requests to another name of this machine; repeatable")
+                    ->type_name("NAME"));
     repeatable(*app.add_option("--allow-origin", args->allow_origins,
-                               "web pages that may use the server, such as https://chat.example; repeatable"));
-    app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
+                               "site whose pages may use the server, such as https://chat.example; repeatable")
+                    ->type_name("URL"));
+    app.add_flag("--insecure", http.insecure, "let other machines connect without a key");
     add_weight_flags(app, args->weights);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
-    app.add_option("--parallel", options.scheduler.parallel, "texts to write at the same time");
-    app.add_option("--queue", options.scheduler.queue, "texts that may wait; more are refused");
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
+    app.add_option("--parallel", options.scheduler.parallel, "number of texts to write at once");
+    app.add_option("--queue", options.scheduler.queue, "number of texts that may wait; more are refused");
     const CLI::Range at_least_1(std::size_t{1}, std::size_t{1} << 40), seconds(0.01, 1e6);
-    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")->check(at_least_1);
-    app.add_option("--max-body", http.max_body, "bytes of a request's body")->check(at_least_1);
-    app.add_option("--max-connections", http.max_connections, "open connections")->check(at_least_1);
-    app.add_option("--header-time", http.header_time, "seconds to wait for a request's headers")->check(seconds);
-    app.add_option("--idle-time", http.idle_time,
-                   "seconds without a request, for a body to come, or without reading an answer")
+    app.add_option("--max-tokens", options.max_tokens, "maximum number of tokens of a text")->check(at_least_1);
+    app.add_option("--max-body", http.max_body, "maximum size of a request's body, in bytes")->check(at_least_1);
+    app.add_option("--max-connections", http.max_connections, "maximum number of open connections")->check(at_least_1);
+    app.add_option("--header-time", http.header_time, "seconds in which a request's headers must arrive")
         ->check(seconds);
-    offer(*app.add_option("--runs", args->runs, "folder of runs to show at /runs"), {kFolders});
+    app.add_option("--idle-time", http.idle_time, "seconds after which an idle connection is closed")->check(seconds);
+    offer(*app.add_option("--runs", args->runs, "show the runs in this folder at /runs"), {kFolders});
     return [args] { return serve_models(*args); };
 }
 

@@ -195,29 +195,26 @@ Action add_tokenize(CLI::App& app) {
     app.require_subcommand(1);
     CLI::App* const train = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
     add_data_flags(*train, args->text)->required();
-    train->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
+    train->add_option("--vocab-size", args->vocab_size, "vocabulary size")->required();
     add_output_flags(*train, args->out, "--out", "tokenizer.json to write")->required();
     train
         ->add_option("--pre-tokenizer", args->pre_tokenizer,
-                     "pattern that splits text into words: gpt2, llama3, qwen2 or nanochat")
+                     "how text is split into words: gpt2, llama3, qwen2 or nanochat")
         ->check(refuse_other_than(names_of<data::SplitStyle>()));
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     CLI::App* const lines = app.add_subcommand(
-        "documents", "Print how train reads documents in lines: ids, and which of them it learns, as JSON");
-    lines
-        ->add_option("--tokenizer,--model", args->tokenizer,
-                     "tokenizer.json, model folder, folder of a run, or GGUF file")
+        "documents", "Print documents as train reads them: the ids, and which of them it learns, as JSON");
+    lines->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, folder of a model or run, or GGUF file")
         ->required();
     add_data_flags(*lines, args->text)->required();
     lines->add_option("--loss-on", args->loss_on, "tokens to learn: completions or all")
         ->check(refuse_other_than(names_of<data::LossOn>()));
-    lines->add_flag("--prompts", args->prompts,
-                    "print the ids alone, up to where the last answer or the completion begins");
+    lines->add_flag("--prompts", args->prompts, "print only ids, up to the last answer or the completion");
     for (CLI::App* const command : {to_ids, to_text}) {
         command
             ->add_option("--tokenizer,--model", args->tokenizer,
-                         "tokenizer.json, model folder, folder of a run, or GGUF file")
+                         "tokenizer.json, folder of a model or run, or GGUF file")
             ->required();
         CLI::Option* const file =
             offer(*command->add_option("-f,--file", args->file, "file to read; -: stdin"), {kFiles});
@@ -225,11 +222,11 @@ Action add_tokenize(CLI::App& app) {
     }
     for (CLI::App* const command : {to_ids, to_text, lines}) offer(*command->get_option("--tokenizer"), {kFiles});
     for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    to_ids->add_flag("--marks", args->marks, "add the tokens that the tokenizer puts around a text, such as <s>");
-    to_ids->add_flag("--plain", args->plain, "read special tokens in the text, such as <|endoftext|>, as plain text")
+    to_ids->add_flag("--marks", args->marks, "add the tokens that surround a text, such as <s>");
+    to_ids->add_flag("--plain", args->plain, "read special tokens, such as <|endoftext|>, as plain text")
         ->needs(to_ids->get_option("--file"));
     for (CLI::App* const command : {train, to_ids})
-        command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores");
+        command->add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     return [args, train, to_ids, lines] {
         if (lines->parsed()) return encode_records(*args);
         return train->parsed() ? learn(*args) : to_ids->parsed() ? encode(*args) : decode(*args);

@@ -51,7 +51,7 @@ void check_input(const TrainOptions& options, const char* flag, const fs::path& 
                  flag, input.string(), options.out);
 }
 
-// The same of all inputs of a run. A config.toml that a run wrote is no loss: the new run writes it again.
+// The same of all inputs of a run. A run's config.toml is not counted: the new run writes it again.
 void check_inputs(const TrainOptions& options, bool resumed, const data::Corpus& corpus) {
     for (const std::string& source : corpus.sources) check_input(options, "data", source);
     if (std::count(options.data.begin(), options.data.end(), "-") > 0) check_input(options, "data", "/dev/stdin");
@@ -190,7 +190,7 @@ int train_model(train::Config config, const TrainCaller& caller, distributed::Pr
     if (live) {
         callbacks.push_back(live.get());
         live->start(folder->path(), tokenizer, ask_to_stop);
-        report.note(fmt::format("see it learn: {}", live->places()));
+        report.note(fmt::format("live view: {}", live->places()));
     }
     if (caller.callback) callbacks.push_back(caller.callback);
     if (loop.finished()) report.note(nothing_to_do(loop));

@@ -43,7 +43,7 @@ class Verification {
     explicit Verification(const VerifyArguments& args) : args_(args), lines_(args.json) {
         const fs::path run = fs::path(args.run) / "";  // parent_path() then drops a trailing slash
         run_ = run.parent_path();
-        check<BadInput>(formats::is_there(args.run), "{}: there is no such folder", args.run);
+        check<BadInput>(formats::is_there(args.run), "{}: no such folder", args.run);
         folders_ = train::find_checkpoints(run_);
         is_run_ = !folders_.empty();
         if (!is_run_ && formats::is_there(run_ / "training_state.safetensors")) folders_ = {run_};
@@ -219,23 +219,22 @@ class Verification {
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
     offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
-    offer(*app.add_option(
-              "--replay", args->replay.count,
-              "train this many stretches between the run's checkpoints again, or all, and compare losses, weights "
-              "and the optimizer's state"),
-          {"all"});
-    app.add_option("--seed", args->replay.seed, "seed of the choice of stretches; default: another each time");
-    repeatable(*offer(*app.add_option("--data", args->data, "the run's text, if it lies elsewhere now; repeatable"),
-                      {kFiles}));
-    offer(*app.add_option("--init-from", args->replay.moved.init_from,
-                          "the model that the run began with, or that its adapters are for, if it lies elsewhere now"),
+    offer(
+        *app.add_option(
+                "--replay", args->replay.count,
+                "train N stretches between checkpoints again, or all, and compare losses, weights and the optimizer's "
+                "state")
+             ->type_name("N"),
+        {"all"});
+    app.add_option("--seed", args->replay.seed, "seed for choosing the stretches; default: random");
+    repeatable(*offer(*app.add_option("--data", args->data, "the run's text, if it has moved; repeatable"), {kFiles}));
+    offer(*app.add_option("--init-from", args->replay.moved.init_from, "the run's base model, if it has moved"),
           {kFiles});
-    repeatable(*offer(*app.add_option("--teacher", args->replay.moved.teacher,
-                                      "the run's teacher, if it lies elsewhere now; repeatable"),
-                      {kFiles}));
-    app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the training text")
-        ->default_str(kOn);
-    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores");
+    repeatable(*offer(
+        *app.add_option("--teacher", args->replay.moved.teacher, "the run's teacher, if it has moved; repeatable"),
+        {kFiles}));
+    app.add_flag("--text,!--no-text", args->text, "compare the text with the training text")->default_str(kOn);
+    app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--json", args->json, "print one JSON object per line");
     return [args] {
         if (distributed::launched_rank() > 0) return 0;  // of mpirun's processes the first verifies, alone

@@ -11,8 +11,9 @@ void read_access(const std::string& flag, const std::vector<std::string>& allow_
     if (!key_file.empty())
         http.keys = web::parse_keys(formats::read_file(key_file, formats::FileKind::prompt), key_file);
     check<Usage>(web::is_loopback(http.host) || !http.keys.empty() || http.insecure,
-                 "{} {}: anybody who reaches this machine could use it: --api-key-file FILE asks for a key, --insecure "
-                 "serves without",
+                 "{} {}: every machine that reaches this one could use it: require a key with --api-key-file FILE, or "
+                 "allow it with "
+                 "--insecure",
                  flag, http.host);
 }
 

@@ -52,15 +52,15 @@ auto load_unchanged(const std::string& path, const Load& load) {
 
 void add_model_flags(CLI::App& app, ModelArgument& argument) {
     CLI::Option* const model =
-        app.add_option("--model", argument.model, "model folder, the folder of a run, or a GGUF file")->required();
-    offer(*model, {kFiles});
+        app.add_option("--model", argument.model, "folder of a model or run, or GGUF file")->required();
+    offer(*model->type_name("MODEL"), {kFiles});
     const auto take = [&argument, model](const std::string& folder) {
         argument.adapter = folder;
         model->required(false);
     };
     offer(*app.add_option_function<std::string>("--adapter", take,
-                                                "low-rank adapter of the model: its folder (PEFT's, too), or the "
-                                                "folder of a run; without --model, for the model that it names"),
+                                                "low-rank adapter: the folder of a run or of PEFT; without --model it "
+                                                "runs on the model that it names"),
           {kFolders});
 }
 
@@ -98,11 +98,10 @@ WeightType WeightFlags::type_for(const std::filesystem::path& model) const {
 
 void add_weight_flags(CLI::App& app, WeightFlags& flags) {
     auto* const precision =
-        app.add_option(
-               "--precision", flags.precision,
-               "precision of the weights: fp32 or bf16; default: fp32, and the file's own for a quantized GGUF file")
+        app.add_option("--precision", flags.precision,
+                       "type of the weights: fp32 or bf16; default: fp32, or the file's own for a quantized GGUF file")
             ->check(refuse_other_than({"fp32", "bf16"}));
-    app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
+    app.add_option("--quantize", flags.quantize, "quantize the weights: q8_0 (8 bits, as in llama.cpp)")
         ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
 }

@@ -26,7 +26,7 @@ void add_model_flags(CLI::App& app, ModelArgument& argument);
 // model holds the adapter beside its weights.
 models::LoadedModel load_current(const std::string& path, models::WeightStorage storage = {});
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage = {});
-// Warns on stderr of what the tokenizer's file leaves open. load_current does it.
+// Warns on stderr if the tokenizer's file leaves something open. load_current calls it.
 void warn_of_tokenizer(const data::Tokenizer& tokenizer);
 
 // --precision and --quantize: the storage of weights for inference.
@@ -44,7 +44,7 @@ InferenceArgument load_for_inference(const ModelArgument& argument, const Weight
 
 // --strict-vocabulary: characters that a model does not know end the command; by default they are replaced and counted.
 
-inline constexpr const char* kStrictHelp = "refuse characters that the model does not know, instead of replacing them";
+inline constexpr const char* kStrictHelp = "refuse characters unknown to the model instead of replacing them";
 
 // Reports on stderr what was replaced since the last call, and returns the number of characters.
 inline std::size_t say_replaced(data::Tokenizer& tokenizer) {

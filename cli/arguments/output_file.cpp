@@ -20,8 +20,7 @@ bool begins_with(const std::string& path, std::string_view begin) {
 void OutputFile::check(std::string_view begin, const char* kind) const {
     inkling::check<Usage>(
         overwrite || begins_with(path, begin),
-        "--out {}: there is a file already that is not {}: choose another name, or replace it with --overwrite", path,
-        kind);
+        "--out {}: this file exists and is not {}: choose another name, or replace it with --overwrite", path, kind);
 }
 
 void OutputFile::check_format(const std::string& format) const {

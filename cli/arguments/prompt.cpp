@@ -26,7 +26,7 @@ void advise_on_input(bool prompt_given) {
     int waiting = 0;
     if (fstat(STDIN_FILENO, &input) != 0 || ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0) return;
     if (S_ISFIFO(input.st_mode) || (S_ISREG(input.st_mode) && !prompt_given))
-        spdlog::info("the text on standard input is not read: -f - continues it");
+        spdlog::info("stdin is ignored; use -f - to read the prompt from it");
 }
 
 PromptText read_prompt(const std::string& prompt, const std::string& file) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hash of the files that a model, an adapter with its base, or a tokenizer consists of.
+// Hash of all files of a model, an adapter with its base, or a tokenizer.
 std::string hash_of_files(const fs::path& path) {
     const bool model = models::holds_model(path) || formats::is_there(path / "latest");
     data::ContentHash hash;
@@ -88,7 +88,7 @@ void check_identity(const Candidate& c, const fs::path& where, const std::string
     if (then == c.identity) return;
     const nlohmann::json before = formats::json_or_null(then), now = formats::json_or_null(c.identity);
     const auto differs = [&](const char* key) { return before.contains(key) && before[key] != now[key]; };
-    const std::string what = before.is_null() ? "a run that this comparison has not trained to its end"
+    const std::string what = before.is_null() ? "an unfinished run that is not part of this comparison"
                              : !before.is_object() || differs("inkling") ? "runs of another version of Inkling"
                              : differs("text")                           ? "runs of another text"
                              : differs("files")                          ? "runs from another model or tokenizer"

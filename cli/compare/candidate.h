@@ -34,7 +34,7 @@ Candidate make_candidate(const std::string& file, const TrainFlags& flags, Texts
 // The identity in run.json of a run; "" if no comparison began it, or another command went on with it.
 std::string comparison_of(const std::filesystem::path& run);
 
-// Throws Usage if `then`, the identity of what `where` holds, is not the candidate's.
+// Throws Usage if `then`, the identity recorded in `where`, is not the candidate's.
 void check_identity(const Candidate& c, const std::filesystem::path& where, const std::string& then);
 
 }  // namespace inkling::cli

@@ -21,14 +21,14 @@ namespace {
 using generate::Conversation;
 
 constexpr const char* kChatHelp =
-    "text              a message to the model; a line that ends in \\ goes on in the next, // begins one with /\n"
-    "/reset            begins another conversation; what /system told stays\n"
-    "/system TEXT      tells the model something before the conversation; alone: shows it; \"\": tells nothing\n"
-    "/set NAME VALUE   changes a flag of sampling, such as temperature; alone: shows them\n"
-    "/save FILE        writes the conversation, as a line that train --data reads\n"
-    "/load FILE        goes on with a conversation\n"
-    "/quit, Ctrl-D     ends\n"
-    "Ctrl-C            stops the answer, or drops a line\n";
+    "text              send a message; end a line with \\ to continue it, begin with // for a /\n"
+    "/reset            start another conversation with the same system prompt\n"
+    "/system TEXT      set the system prompt; alone: show it; \"\": remove it\n"
+    "/set NAME VALUE   change a sampling flag, such as temperature; alone: show them\n"
+    "/save FILE        write the conversation as one line for train --data\n"
+    "/load FILE        continue a saved conversation\n"
+    "/quit, Ctrl-D     end\n"
+    "Ctrl-C            stop the answer, or drop the line\n";
 
 // The sampling flags of --help, which /set changes and shows.
 struct SamplingFlags {
@@ -50,7 +50,7 @@ void change(const std::string& name, const std::string& value, Conversation& tal
                 option->check_lname("max-tokens") && settings.options.max_tokens == Conversation::what_is_left;
             if (option == settings.app.get_help_ptr() || option->check_lname("stop")) continue;
             spdlog::info("{} {}", option->get_lnames().front(),
-                         left ? "what is left of the context" : option->get_default_str());
+                         left ? "the rest of the context" : option->get_default_str());
         }
         return;
     }
@@ -60,7 +60,7 @@ void change(const std::string& name, const std::string& value, Conversation& tal
         talk.set_options(settings.options);
     } catch (const CLI::ParseError& e) {
         const bool known = settings.app.get_option_no_throw("--" + name) != nullptr;
-        throw BadInput(known ? fmt::format("/set {}: '{}' is no value for it", name, value)
+        throw BadInput(known ? fmt::format("/set {}: '{}' is not a valid value", name, value)
                              : fmt::format("/set {}: there is no such setting: /set alone lists them", name));
     } catch (const Error& e) {
         throw BadInput(fmt::format("/set {}: {}", name, e.what()));
@@ -82,7 +82,7 @@ void save_to(std::string file, const Conversation& talk) {
     if (overwrite) file.erase(0, file.find_first_not_of(' ', kOverwrite.size()));
     check<BadInput>(!file.empty(), "/save: a file is required");
     check<BadInput>(overwrite || is_conversation(file),
-                    "/save {0}: there is a file already that is no conversation: choose another name, or replace it "
+                    "/save {0}: this file exists and is not a conversation: choose another name, or replace it "
                     "with /save --overwrite {0}",
                     file);
     try {

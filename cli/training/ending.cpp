@@ -99,7 +99,7 @@ void print_summary(Report& report, train::TrainingLoop& loop, const data::Tokeni
             text += fmt::format(", at step {}", state.best_step);
         if (const auto before = metadata.val_loss_before(); before && state.best_step > 0)
             text += fmt::format("; before training: {}", loss_text(*before, loop.bits_per_byte(*before)));
-        if (!last && state.best_step > 0) text += "; later steps are no better: the model of that step is kept as best";
+        if (!last && state.best_step > 0) text += "; later steps are not better; that step's model is kept as best";
         report.note(text);
     }
     const std::vector<std::string>& given = options.sample_prompt;

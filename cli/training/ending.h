@@ -1,4 +1,4 @@
-// Prints what a run has come to, after its last step.
+// Prints the result of a run, after its last step.
 #pragma once
 
 #include <string>

@@ -158,7 +158,7 @@ void Report::replanned(train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     const std::size_t before = o.plan.changes.back().steps_before;
     if (10 * std::max(o.max_iters, before) <= 11 * std::min(o.max_iters, before)) return;  // the next lines show it
-    note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, before));
+    note(fmt::format("planned again: {} steps instead of {} fit the time", o.max_iters, before));
 }
 
 // Prints the last step, if it has no line yet.

@@ -59,7 +59,7 @@ void say_replayed(const Stretch& s, const Replayed& r, const SayLine& say) {
               : fmt::format("steps {} to {}: differ: {}", s.first, s.last, r.problem));
 }
 
-// `report` shows them. A folder that cannot be written is no error.
+// `report` shows them. A folder that cannot be written is not an error.
 void note_replayed(const Stretch& s, const Replayed& r) {
     try {
         train::LinesFile(s.run / "replayed.jsonl", SIZE_MAX)

@@ -39,7 +39,7 @@ void VerifyLines::say(const train::CheckedLink& link, bool repairable) {
     if (link.target.empty() && link.problem.empty()) return;  // no `best`: nothing was evaluated
     line({{"event", "link"}, {"name", link.name}, {"target", or_null(link.target)}, {"problem", or_null(link.problem)}},
          link.problem.empty()
-             ? fmt::format("{}: shows {}", link.name, link.target)
+             ? fmt::format("{}: points to {}", link.name, link.target)
              : fmt::format("{}: {}{}", link.name, link.problem, repairable ? ": --resume auto repairs it" : ""));
 }
 
@@ -51,7 +51,7 @@ void VerifyLines::say(const CheckedText& text) {
           {"problem", or_null(text.problem.empty() ? text.not_checked : text.problem)}},
          fmt::format("text: {}: {}", text.name,
                      !text.not_checked.empty() ? "not checked: " + text.not_checked
-                     : text.problem.empty()    ? "the one that was trained on"
+                     : text.problem.empty()    ? "the training text"
                                                : text.problem));
 }
 

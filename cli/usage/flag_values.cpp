@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/usage/help.h"
@@ -16,7 +17,9 @@ constexpr std::string_view kMark = "one of ";
 }  // namespace
 
 CLI::Validator with_names(CLI::Validator check, const std::vector<std::string>& names) {
+    const auto takes = [&](const char* kind) { return std::find(names.begin(), names.end(), kind) != names.end(); };
     check.name(fmt::format("{}{}", kMark, fmt::join(names, " ")));
+    check.description(takes(kFiles) ? "FILE" : takes(kFolders) ? "DIR" : "NAME");
     return check;
 }
 
@@ -62,9 +65,11 @@ CLI::Option* add_value(CLI::App& app, const Setting& s, TrainOptions& options, b
     CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
                                        fmt::format("--{}{}", s.name, several ? ",data" : ""), read, s.help)
                                     ->default_str(s.text(options))
-                                    ->type_name(holds<std::uint64_t>(s) ? "N"
-                                                : holds<double>(s)      ? "X"
-                                                                        : "TEXT");
+                                    ->type_name(!s.value.empty()                                   ? s.value
+                                                : holds<std::uint64_t>(s)                          ? "N"
+                                                : holds<double>(s)                                 ? "X"
+                                                : std::holds_alternative<train::Duration>(s.field) ? "DURATION"
+                                                                                                   : "TEXT");
     if (several)
         option->take_all()->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
     else
@@ -77,7 +82,7 @@ CLI::Option* add_value(CLI::App& app, const Setting& s, TrainOptions& options, b
 
 CLI::Option* add_setting(CLI::App& app, const Setting& s, TrainOptions& options, bool bare_data) {
     CLI::Option* const option = holds<bool>(s) ? add_switch(app, s, options) : add_value(app, s, options, bare_data);
-    if (s.is(train::kChosen)) option->default_str("chosen by the recipe");
+    if (s.is(train::kChosen)) option->default_str(kByRecipe);
     option->group(name_of(s.group) + std::string(s.is(train::kUsual) ? "" : kRare));
     std::vector<std::string> words = s.words;
     if (const auto* const choice = std::get_if<train::Choice>(&s.field)) words = choice->known();

@@ -1,5 +1,6 @@
-// The values of a flag for completion in a shell: known names, files, folders. They are stored as the name of one of
-// the flag's checks, because CLI11 has no other place for them.
+// The values of a flag, for completion in a shell and for their name in --help: known names (NAME), files (FILE),
+// folders (DIR). They are stored as the name and description of one of the flag's checks, because CLI11 has no other
+// place for them.
 //   app.add_option("--precision", p)->check(refuse_other_than({"fp32", "bf16"}));   // only these
 //   offer(*app.add_option("--tokenizer", t), {"char", "bpe", kFiles});              // these or others, here files
 #pragma once

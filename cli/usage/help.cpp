@@ -41,11 +41,15 @@ std::string wrap(const std::string& first, const std::string& text, std::size_t 
     return result + line + "\n";
 }
 
+// --out DIR: the type's name that CLI11 gives is "TEXT:DIR" with the description of a check (flag_values.h), and
+// "UINT:[0 - 65535]" with a range.
 std::string value_of(const CLI::Option& option) {
-    const std::string type = option.get_type_name();  // followed by the limits of a range
     if (!takes_value(option)) return "";
-    if (type == "N" || type.starts_with("UINT") || type.starts_with("INT")) return " N";
-    return type == "X" || type.starts_with("FLOAT") ? " X" : " TEXT";
+    const std::string name = option.get_type_name(), type = name.substr(0, name.find(':'));
+    if (type == "UINT" || type == "INT") return " N";
+    if (type == "FLOAT") return " X";
+    const std::string checked = name.substr(name.rfind(':') + 1);
+    return " " + (type == "TEXT" ? checked : type);
 }
 
 // A positional argument has its name. Leaves out --no-FLAG if that is the default.
@@ -114,14 +118,18 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     }
     bool left_out = false;
     for (const std::string& group : groups_) {
-        text += fmt::format("\n{}:\n", group);
         std::vector<std::string> more;
+        std::string rows;
+        bool by_recipe = false;
         for (const CLI::Option* const option : flags_of(*app, group)) {
-            if (all || !is_rare(*option))
-                text += row(*option, width);
-            else
+            if (all || !is_rare(*option)) {
+                rows += row(*option, width);
+                by_recipe = by_recipe || option->get_default_str() == kByRecipe;
+            } else {
                 more.push_back("--" + option->get_lnames().front());
+            }
         }
+        text += fmt::format("\n{}{}:\n{}", group, by_recipe ? " (default *: chosen by the recipe)" : "", rows);
         if (!more.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(more, ", ")), 8, width);
         left_out = left_out || !more.empty();
     }

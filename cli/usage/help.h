@@ -10,6 +10,7 @@
 namespace inkling::cli {
 
 constexpr const char* kOn = "on";         // the default of a flag that --no-FLAG turns off
+constexpr const char* kByRecipe = "*";    // a default that the recipe chooses; the group's head explains it
 constexpr const char* kRare = " (rare)";  // at the end of a group's name: only --help-all explains the flag
 
 class Help : public CLI::FormatterBase {

@@ -75,7 +75,7 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
 void read_whole_numbers(CLI::App& command) {
     const auto read = [](std::string& text) -> std::string {
         const auto number = formats::parse_number<std::uint64_t>(text);
-        if (!number) return fmt::format("a whole number of at least 0 is required, got '{}'", text);
+        if (!number) return fmt::format("expected a whole number of at least 0, got '{}'", text);
         text = std::to_string(*number);
         return "";
     };

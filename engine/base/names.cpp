@@ -36,12 +36,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-// The nearest known word by spelling, else the first with the same beginning or end; "" if none is near. Ignores case
-// and leading dashes.
+// The first letters of the parts of a name: "lr" for learning-rate.
+std::string initials(std::string_view word) {
+    std::string letters;
+    for (std::size_t i = 0; i < word.size(); ++i)
+        if (i == 0 || word[i - 1] == '-' || word[i - 1] == '_') letters += word[i];
+    return letters;
+}
+
+// The known word with these initials, else the nearest by spelling, else the first with the same beginning or end; ""
+// if none is near. Ignores case and leading dashes.
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
     const std::string meant = spelling(word);
     std::size_t least = std::clamp<std::size_t>(meant.size() / 3, 1, 3) + 1;
     if (meant.size() < 2) return "";
+    for (const std::string& other : known)
+        if (initials(spelling(other)) == meant) return other;
     std::string best;
     for (const std::string& other : known) {
         const std::string word_there = spelling(other);

@@ -55,8 +55,8 @@ std::string shortened(std::string_view text, std::size_t bytes);
 // A name from a file for a message: shortened, on one line.
 std::string shown_name(std::string_view name);
 
-// ", did you mean WORD" for the nearest known word by spelling, else the first with the same beginning or end; "" if
-// none is near. Ignores case and leading dashes.
+// ", did you mean WORD" for the known word with these initials (--lr: --learning-rate), else the nearest by spelling,
+// else the first with the same beginning or end; "" if none is near. Ignores case and leading dashes.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 [[noreturn]] void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known);

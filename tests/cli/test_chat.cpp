@@ -54,9 +54,9 @@ not JSON
                                            "-n 4 --temperature 0 --json"));
     REQUIRE(turns.size() == 9);
     const std::pair<std::size_t, const char*> errors[] = {
-        {2, "not valid JSON"}, {3, "must be a text"},
-        {4, "must be a list"}, {5, "\"temperature\" is not known"},
-        {6, "is an answer"},   {7, "must be system, user or assistant"}};
+        {2, "not valid JSON"},       {3, "must be a text"},
+        {4, "must be a list"},       {5, "\"temperature\" is not supported"},
+        {6, "is already an answer"}, {7, "must be system, user or assistant"}};
     for (const auto& [line, text] : errors) {
         CHECK(turns[line].size() == 1);
         check_has(turns[line]["error"].get<std::string>(), text);
@@ -85,9 +85,10 @@ TEST_CASE("chat: commands", "[cli]") {
     check_has(r.err, "(3 messages written to ",
               "(another conversation; the system text stays)\n(Be short.)\n(there is no system message)\n"
               "(another conversation)\n(3 messages)\n(Be short.)\n",
-              "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
-              "/set speed: there is no such setting", "inkling: /nothing: there is no such command",
-              "/no/such/folder/x", "Ctrl-C", "/set max_tokens: there is no such");
+              "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n",
+              "inkling: /set top-p: ", "'x' is not a valid value", "/set speed: there is no such setting",
+              "inkling: /nothing: there is no such command", "/no/such/folder/x", "Ctrl-C",
+              "/set max_tokens: there is no such");
 }
 
 TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {
@@ -97,7 +98,7 @@ TEST_CASE("chat: /save replaces conversations, and other files only with --overw
     const Result r =
         chat.run("One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", "-n 2");
     for (const std::string& file : {notes, many})
-        check_has(r.err, "inkling: /save " + file + ": there is a file already that is no conversation");
+        check_has(r.err, "inkling: /save " + file + ": this file exists and is not a conversation");
     CHECK_ALL(read_file(notes) == "mine", read_file(many) == two, lines_in(one).size() == 1);
     chat.run("One day\n/save --overwrite " + notes + "\n", "-n 2");
     CHECK(lines_in(notes).size() == 1);

@@ -81,7 +81,7 @@ TEST_CASE("compare: a run that was cut off counts only for the same command", "[
     // another command went on with it
     execute("train --resume auto --out", first, "--data", run.text, "--max-iters 10 --patience 1");
     check_has(ended_with(2, call(compare("--max-iters 1000000"))).err,
-              first + ": holds a run that this comparison has not trained to its end: choose another --out");
+              first + ": holds an unfinished run that is not part of this comparison: choose another --out");
     fs::remove_all(first);
     const Result r = succeeded(program(compare("--max-iters 12")));
     check_lacks(r.out + r.err, "--force", "--resume");

@@ -112,7 +112,7 @@ TEST_CASE("output files: a file of another kind stays, unless --overwrite is giv
         INFO(file);
         const std::string path = folder.write(file, "mine");
         const Arguments to = words("--out", path);
-        check_fails(call(command + to), 2, "--out " + path + ": there is a file already that is not ");
+        check_fails(call(command + to), 2, "--out " + path + ": this file exists and is not ");
         CHECK(read_file(path) == "mine");
         execute(command + to + "--overwrite");
         CHECK_ALL(read_file(path) != "mine", read_file(path).starts_with(begins));

@@ -131,7 +131,7 @@ TEST_CASE("generate: what a terminal would obey is shown there, and exact in a f
 }
 
 TEST_CASE("generate: text on stdin that nobody named is told, and not waited for", "[cli]") {
-    const std::string advice = "standard input is not read: -f - continues it\n",
+    const std::string advice = "stdin is ignored; use -f - to read the prompt from it\n",
                       run = "\"$inkling\" generate --model \"$run\" -n 2 ";
     check_has(shell("(echo the; sleep 0.1) | (sleep 0.05; " + run + ")").err, advice);
     check_has(shell("echo the | (sleep 0.05; " + run + "-p fox --json)").err, advice);

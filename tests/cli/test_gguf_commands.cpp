@@ -68,7 +68,7 @@ TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replace
     const std::string other = folder.path("other.gguf");
     const auto kept = [&](const std::string& modelfile, const Arguments& command) {
         folder.write("Modelfile", modelfile);
-        check_has(ended_with(3, program(command)).err, "says something else: replace it with --overwrite");
+        check_has(ended_with(3, program(command)).err, "differs: replace it with --overwrite");
         CHECK(read_file(beside) == modelfile);
     };
     kept("# mine", start);

@@ -40,7 +40,10 @@ TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli
 TEST_CASE("help: flags of train are in groups, the common ones first, and all under --help-all", "[cli]") {
     const std::string help = call("train --help").out, all = call("train --help-all").out;
     std::size_t at = 0;
-    for (const char* group : {"\nText:\n", "\nModel:\n", "\nTime:\n", "\nOptimizer:\n", "\nRun:\n"}) {
+    for (const char* group :
+         {"\nText (default *: chosen by the recipe):\n", "\nModel (default *: chosen by the recipe):\n",
+          "\nTime (default *: chosen by the recipe):\n", "\nOptimizer (default *: chosen by the recipe):\n",
+          "\nAdapters:\n", "\nRun"}) {
         INFO(group);
         CHECK(help.find(group) > at);
         at = help.find(group);
@@ -71,13 +74,23 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
                       generate = program_with(wide, words("generate --help")).out;
     for (const char* flag :
          {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema", "--sampler", "--learning-rate"})
-        check_has(about_flag(all, flag), "(default: chosen by the recipe)");
+        check_has(about_flag(all, flag), "(default: *)");
     for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
              {"--arch", "nanochat"}, {"--optimizer", "muon"}, {"--max-time", "60"}, {"--nesterov,", "on"}})
         check_has(about_flag(all, flag), "(default: " + value + ")");
     CHECK(about_flag(all, "--overwrite").find("default") == std::string::npos);
-    check_has(about_flag(generate, "--seed"), "(default: another each time)");
+    check_has(about_flag(generate, "--seed"), "(default: random)");
     check_has(about_flag(generate, "--model"), "(required)");
+}
+
+TEST_CASE("help: values have names", "[cli]") {
+    const std::string train = call("train --help-all").out, generate = call("generate --help").out;
+    for (const char* flag : {"--out DIR", "--data FILE", "--max-time DURATION", "--n-layer N", "--dropout X",
+                             "--sampler NAME", "--init-from MODEL", "--exclude GLOB", "--save-at STEPS"})
+        check_has(train, std::string("\n  ") + flag);
+    for (const char* flag : {"--model MODEL", "--adapter DIR", "-f, --prompt-file FILE", "--precision NAME",
+                             "-n, --max-tokens N", "--stop TEXT"})
+        check_has(generate, std::string("\n  ") + flag);
 }
 
 TEST_CASE("help: lines end where the terminal does", "[cli]") {

@@ -97,7 +97,7 @@ TEST_CASE("mpirun: 2 and 4 processes write the model or the adapter that one wri
         CHECK(read_file(folder.out + "/chain.jsonl") == read_file(folder.alone + "/chain.jsonl"));
         check_has(execute("verify --replay all", folder.out).out, " replayed stretches hold");
         const std::string said = succeeded(mpirun(2, words("verify --replay all", folder.out))).out;
-        CHECK(std::ranges::count(lines_of(said), "latest: shows step-000020") == 1);
+        CHECK(std::ranges::count(lines_of(said), "latest: points to step-000020") == 1);
     }
 }
 

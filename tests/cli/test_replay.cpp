@@ -223,7 +223,7 @@ TEST_CASE("replay: every change of a run is found, with its step", "[cli]") {
         {"a gradient norm", [](auto& r) { r.edit("metrics.jsonl", "(\"step\":2,.*\"grad_norm\":\\d.\\d)", "$010"); },
          "steps 0 to 3: differ: step 2: grad_norm is "},
         {"a link", [](auto& r) { fs::remove(r.out + "/latest"), fs::create_symlink("step-000005", r.out + "/latest"); },
-         "latest: shows step-000005, and should show step-000010"},
+         "latest: points to step-000005, and should point to step-000010"},
         {"the settings",
          [](auto& r) { r.edit("config.toml", "learning_rate = 0.001", "learning_rate = 0.0010000000000000002"); },
          "config.toml is not that of step-000010: --learning-rate was 0.001, is 0.0010000000000000002"},

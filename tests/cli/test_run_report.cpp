@@ -103,7 +103,7 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     for (const char* bad : {"[]", R"({"prompt":7})"}) CHECK(ask(port, "POST", "/api/sample", bad).status == 400);
     CHECK(post(port, "/api/heads", {{"prompt", std::string(99, 'x')}}).status == 400);
     CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
-    check_has(ended_with(130, served.wait()).err, "see it learn: http://localhost:" + std::to_string(port) + "\n",
+    check_has(ended_with(130, served.wait()).err, "live view: http://localhost:" + std::to_string(port) + "\n",
               "continue with --resume auto");  // as Ctrl-C
     check_lacks(read_file(folder.out + "/config.toml"), "serve =");
     CHECK(fs::exists(folder.out + "/latest/model.safetensors"));

@@ -33,8 +33,8 @@ const ordered_json& line_of(const std::vector<ordered_json>& lines, const std::s
 TEST_CASE("verify: a run that is whole", "[cli]") {
     const Result r = execute("verify", small_run());
     CHECK(r.err.empty());
-    check_has(r.out, "step-000020: whole, validation loss ", "step-000010: whole", "latest: shows step-000020\n",
-              "best: shows step-0000", "text.txt: the one that was trained on\n",
+    check_has(r.out, "step-000020: whole, validation loss ", "step-000010: whole", "latest: points to step-000020\n",
+              "best: points to step-0000", "text.txt: the training text\n",
               "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n");
     const auto lines = json_lines(program("verify", small_run() + "/", "--json"));
     const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
@@ -71,7 +71,8 @@ TEST_CASE("verify: a file that is missing, cut off, longer, or has a flipped byt
             CHECK(damaged["whole"] == false);
             check_has(damaged["problem"].get<std::string>(), name);
             CHECK(line_of(lines, "checkpoint", "step-000010")["whole"] == true);
-            CHECK(line_of(lines, "link", "latest")["problem"] == "shows step-000020, and should show step-000010");
+            CHECK(line_of(lines, "link", "latest")["problem"] ==
+                  "points to step-000020, and should point to step-000010");
             check_holds(lines.back(), "whole", 1, "resumes", run.out + "/step-000010");
         };
         for (const std::size_t at : {std::size_t{3}, whole.size() / 3, whole.size() / 2, whole.size() - 3}) {
@@ -100,11 +101,11 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
         fs::remove(latest);
     };
     fs::remove(latest);
-    check("is missing, and should show step-000020");
+    check("is missing, and should point to step-000020");
     fs::create_symlink("step-000015", latest);
-    check("shows step-000015, which does not exist, and should show step-000020");
+    check("points to step-000015, which does not exist, and should point to step-000020");
     fs::create_symlink("step-000010", latest);
-    check("shows step-000010, and should show step-000020");
+    check("points to step-000010, and should point to step-000020");
     const std::string best = fs::read_symlink(run.out + "/best");
     fs::remove(run.out + "/best");
     fs::create_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
@@ -150,15 +151,15 @@ TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any,
     execute("verify", run.out + "/latest");
 
     write(run.out + "/config.toml", read_file(run.out + "/config.toml") + "n_layer = [");
-    check_has(ended_with(5, run.verify()).out, "config.toml: ", "text.txt: the one");
+    check_has(ended_with(5, run.verify()).out, "config.toml: ", "text.txt: the training text");
 
     for (const char* name : {"/step-000010", "/step-000020"})
         fs::resize_file(run.out + name + "/model.safetensors", 100);
-    check_has(ended_with(5, run.verify()).out, "latest: shows step-000020, which is not whole\n",
+    check_has(ended_with(5, run.verify()).out, "latest: points to step-000020, which is not whole\n",
               "0 of 2 checkpoints whole; nothing can be resumed");
 
     check_fails(call("verify", run.path()), 3, "is no run, no checkpoint and no proof");
-    check_fails(call("verify", run.path("nowhere")), 3, "there is no such folder");
+    check_fails(call("verify", run.path("nowhere")), 3, "no such folder");
     check_fails(call("verify"), 2, "run");
     fs::rename(checkpoint, run.out + "/step-000011");
     check_has(run.verify("--no-text").out, "step-000011: damaged: ");

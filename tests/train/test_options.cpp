@@ -156,9 +156,9 @@ TEST_CASE("options: texts of the command line and of Python are read alike", "[t
     }
     CHECK_ALL(read("learning-rate", {"+1e-3"}).empty(), read("data", {"a", "b"}).empty());
     check_settings(o, "n_layer = 10\nlearning_rate = 1e-3\ndata = [ 'a', 'b' ]");
-    CHECK(read("n-layer", {"-1"}) == "--n-layer: a whole number of at least 0 is required, got '-1'");
-    CHECK(read("learning-rate", {"1e-3x"}) == "--learning-rate: a number is required, got '1e-3x'");
-    CHECK(read("bias", {"yes"}) == "--bias: true or false is required, got 'yes'");
+    CHECK(read("n-layer", {"-1"}) == "--n-layer: expected a whole number of at least 0, got '-1'");
+    CHECK(read("learning-rate", {"1e-3x"}) == "--learning-rate: expected a number, got '1e-3x'");
+    CHECK(read("bias", {"yes"}) == "--bias: expected true or false, got 'yes'");
     for (const std::string time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
         CHECK_THAT(read("max-time", {time}), contains("90s, 5m or 1h30m, got '" + time + "'"));
     CHECK_THAT(read("schedule", {"cosin"}), contains("did you mean cosine"));

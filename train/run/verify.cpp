@@ -26,13 +26,13 @@ CheckedLink verify_link(const fs::path& run, const std::string& name, const std:
     if (fs::is_symlink(fs::symlink_status(run / name, none))) link.target = fs::read_symlink(run / name, none).string();
     if (link.target == wanted) return link;
     if (wanted.empty()) {
-        link.problem = fmt::format("shows {}, which is not whole", link.target);
+        link.problem = fmt::format("points to {}, which is not whole", link.target);
     } else if (link.target.empty()) {
-        link.problem = fmt::format("is missing, and should show {}", wanted);
+        link.problem = fmt::format("is missing, and should point to {}", wanted);
     } else if (!fs::exists(run / name, none)) {
-        link.problem = fmt::format("shows {}, which does not exist, and should show {}", link.target, wanted);
+        link.problem = fmt::format("points to {}, which does not exist, and should point to {}", link.target, wanted);
     } else {
-        link.problem = fmt::format("shows {}, and should show {}", link.target, wanted);
+        link.problem = fmt::format("points to {}, and should point to {}", link.target, wanted);
     }
     return link;
 }

@@ -94,7 +94,7 @@ struct TrainOptions {
     std::size_t keep_checkpoints = 2;  // 0: all
     std::vector<std::string> sample_prompt = {};
 
-    // Of one start of the program
+    // Settings of one start of the program
     std::string recipe = "", config = "", serve = "", api_key_file = "";
     std::vector<std::string> allow_host = {};
     bool insecure = false, dry_run = false, json = false, quiet = false, broadcast_data = false;

@@ -116,8 +116,8 @@ void Setting::read(TrainOptions& options, const Texts& texts) const {
         options.** list = texts;
     else
         for (const std::string& text : texts)
-            check<WrongSetting>(set(options, from_text(*this, "--" + name, text)), "--{}: {} is required, got '{}'",
-                                name, kind(), shown_name(text));
+            check<WrongSetting>(set(options, from_text(*this, "--" + name, text)), "--{}: expected {}, got '{}'", name,
+                                kind(), shown_name(text));
 }
 
 std::vector<const Setting*> differing(const TrainOptions& a, const TrainOptions& b) {

@@ -64,6 +64,7 @@ struct Setting {
     Group group;
     unsigned traits;
     std::string help;
+    std::string value = {};               // its name in --help, DIR; by default from the type
     std::vector<std::string> words = {};  // known values; others are allowed. A word for a number means 0
 
     bool is(Trait trait) const { return (traits & trait) != 0; }
@@ -96,8 +97,8 @@ struct Config {
     bool is_given(const std::string& name) const { return given.contains(name); }
     bool is_flag(const std::string& name) const { return is_given(name) && given.at(name) == Source::flag; }
 
-    // Takes the settings that are not given here from `under`, but for those of one start; they are given if they are
-    // given there.
+    // Takes the settings that are not given here from `under`, except those of one start; they count as
+    // given if they are given there.
     void fill(const Config& under);
 
     // Sets a field that is not given: choose("n-layer", options.n_layer, 2).

@@ -34,7 +34,7 @@ TEST_CASE("names: a misspelt word means the known one with the fewest changes, e
         CHECK(did_you_mean(word, known) == (meant.empty() ? "" : ", did you mean " + meant));
     };
     for (const char* word : {"--n-layers", "-n-layer", "--N-Layer"}) check_meant(word, "--n-layer", flags);
-    for (const char* word : {"--lerning-rate", "--learning"}) check_meant(word, "--learning-rate", flags);
+    for (const char* word : {"--lerning-rate", "--learning", "--lr"}) check_meant(word, "--learning-rate", flags);
     check_meant("--iters", "--max-iters", flags);
     for (const char* word : {"--wrong", "-x", ""}) check_meant(word, "", flags);
     // one letter added, left out, replaced, or swapped with its neighbour
