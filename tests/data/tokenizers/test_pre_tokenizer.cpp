@@ -9,10 +9,10 @@ using namespace inkling::data;
 
 namespace {
 
-using Pieces = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-Pieces pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
-    Pieces pieces;
+Strings pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
+    Strings pieces;
     const PreTokenizer pre(std::move(spec));
     PreTokenizer::Scan(pre).pieces(text, true, [&](std::string_view piece) { pieces.emplace_back(piece); });
     return pieces;
@@ -27,10 +27,10 @@ PreTokenizerSpec splits(std::vector<Pattern> patterns, ByteLevelStep last = {}) 
 }
 
 // Splits only by the pattern.
-Pieces by_pattern(std::string_view text) {
+Strings by_pattern(std::string_view text) {
     static const Regex regex(pcre2_pattern(gpt2_pattern));
     Regex::Scan scan(regex);
-    Pieces pieces;
+    Strings pieces;
     for (std::size_t at = 0; at < text.size();) {
         const auto match = scan.find(text, at);
         REQUIRE(match);
@@ -44,12 +44,12 @@ Pieces by_pattern(std::string_view text) {
 }  // namespace
 
 TEST_CASE("pre-tokenizer: GPT-2's pieces, by the fast path on tiny Shakespeare too", "[data][bpe]") {
-    CHECK(pieces_of("Hello world's  42!\n\n x") == Pieces{"Hello", " world", "'s", " ", " 42", "!", "\n\n", " x"});
-    CHECK(pieces_of("'ll've're'd'm't'S'l") == Pieces{"'ll", "'ve", "'re", "'d", "'m", "'t", "'", "S", "'", "l"});
-    CHECK(pieces_of("!'s a ") == Pieces{"!'", "s", " a", " "});
-    CHECK(pieces_of("\t\ta\n") == Pieces{"\t", "\t", "a", "\n"});
-    CHECK(pieces_of("") == Pieces{});
-    CHECK(pieces_of("a\xC3\xA9 \xC3\xA9") == Pieces{"a\xC3\xA9", " \xC3\xA9"});
+    CHECK(pieces_of("Hello world's  42!\n\n x") == Strings{"Hello", " world", "'s", " ", " 42", "!", "\n\n", " x"});
+    CHECK(pieces_of("'ll've're'd'm't'S'l") == Strings{"'ll", "'ve", "'re", "'d", "'m", "'t", "'", "S", "'", "l"});
+    CHECK(pieces_of("!'s a ") == Strings{"!'", "s", " a", " "});
+    CHECK(pieces_of("\t\ta\n") == Strings{"\t", "\t", "a", "\n"});
+    CHECK(pieces_of("") == Strings{});
+    CHECK(pieces_of("a\xC3\xA9 \xC3\xA9") == Strings{"a\xC3\xA9", " \xC3\xA9"});
     const std::string text = testing::shakespeare();  // the fast path is the pattern on tiny Shakespeare
     CHECK(pieces_of(text) == by_pattern(text));
 }
@@ -85,7 +85,7 @@ TEST_CASE("pre-tokenizer: known patterns allow cuts between letters and white sp
         for (int i = 0; i < 300; ++i) {
             const std::string text = testing::random_text(random, 100) + "ab \n c'S 12";
             const std::size_t cut = gpt2_safe_cut(text, testing::below(random, text.size()));
-            Pieces parts = pieces_of(std::string_view(text).substr(0, cut), spec);
+            Strings parts = pieces_of(std::string_view(text).substr(0, cut), spec);
             for (const auto& piece : pieces_of(std::string_view(text).substr(cut), spec)) parts.push_back(piece);
             REQUIRE(parts == pieces_of(text, spec));
         }
@@ -99,9 +99,9 @@ TEST_CASE("pre-tokenizer: known patterns allow cuts between letters and white sp
 
 TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") {
     CHECK(pieces_of("ab\xFF"
-                    "cd \x80\x80 e\xC3") == Pieces{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
+                    "cd \x80\x80 e\xC3") == Strings{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
     CHECK(pieces_of("\xED\xA0\x80"
-                    "a") == Pieces{"\xED", "\xA0", "\x80", "a"});
+                    "a") == Strings{"\xED", "\xA0", "\x80", "a"});
     testing::Random random(9);
     for (int i = 0; i < 300; ++i) {
         const std::string bytes = testing::random_bytes(random, 100);
@@ -112,22 +112,22 @@ TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") 
     // patterns never see them
     const PreTokenizerSpec spec =
         splits({{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}}, {.add_prefix_space = true});
-    CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Pieces{" a", "\xE6", "\x97", "\xFF", " ", " x"});
+    CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Strings{" a", "\xE6", "\x97", "\xFF", " ", " x"});
 }
 
 TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
     PreTokenizerSpec spec = splits({{R"(\p{N}{1,2})"}}, {.gpt2_pattern = false});
-    CHECK(pieces_of("a12345 b", spec) == Pieces{"a", "12", "34", "5", " b"});
+    CHECK(pieces_of("a12345 b", spec) == Strings{"a", "12", "34", "5", " b"});
     std::get<SplitStep>(spec.steps[0]).behavior = SplitBehavior::removed;
-    CHECK(pieces_of("a12345 b", spec) == Pieces{"a", " b"});
+    CHECK(pieces_of("a12345 b", spec) == Strings{"a", " b"});
     std::get<SplitStep>(spec.steps[0]).invert = true;
-    CHECK(pieces_of("a12345 b", spec) == Pieces{"12", "34", "5"});
+    CHECK(pieces_of("a12345 b", spec) == Strings{"12", "34", "5"});
     spec = splits({{"3", true}, {"b|4"}});
-    CHECK(pieces_of("a12345 bc", spec) == Pieces{"a", "12", "3", "4", "5", " ", "b", "c"});
-    CHECK(pieces_of("ab cd", splits({}, {.add_prefix_space = true})) == Pieces{" ab", " cd"});
-    CHECK(pieces_of(" ab", splits({}, {.add_prefix_space = true})) == Pieces{" ab"});
-    CHECK(pieces_of("\nab", splits({}, {.add_prefix_space = true})) == Pieces{" ", "\n", "ab"});
-    CHECK(pieces_of("a b", splits({}, {.gpt2_pattern = false})) == Pieces{"a b"});
+    CHECK(pieces_of("a12345 bc", spec) == Strings{"a", "12", "3", "4", "5", " ", "b", "c"});
+    CHECK(pieces_of("ab cd", splits({}, {.add_prefix_space = true})) == Strings{" ab", " cd"});
+    CHECK(pieces_of(" ab", splits({}, {.add_prefix_space = true})) == Strings{" ab"});
+    CHECK(pieces_of("\nab", splits({}, {.add_prefix_space = true})) == Strings{" ", "\n", "ab"});
+    CHECK(pieces_of("a b", splits({}, {.gpt2_pattern = false})) == Strings{"a b"});
     CHECK_THROWS_AS(PreTokenizer(splits({{"("}})), BadInput);
     CHECK_THROWS_AS(PreTokenizer(splits({{R"(\w)"}})), BadInput);
 }
@@ -137,7 +137,7 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     std::string words;
     for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
     CHECK_THROWS_WITH(pieces_of(words, spec), contains("the pattern cannot split this text: it takes more than"));
-    CHECK(pieces_of("ab1 c", spec) == Pieces{"ab", "1", " c"});
+    CHECK(pieces_of("ab1 c", spec) == Strings{"ab", "1", " c"});
     // the budget belongs to a text, not to a scan: the rest of one text's budget does not go to the next
     const PreTokenizer pre(spec);
     PreTokenizer::Scan scan(pre);
@@ -146,9 +146,9 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
 
 TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the text", "[data][bpe]") {
     CHECK(pieces_of("axb a.b*\\ n-", splits({{"a.b*\\ n", true}}, {.gpt2_pattern = false})) ==
-          Pieces{"axb ", "a.b*\\ n", "-"});
+          Strings{"axb ", "a.b*\\ n", "-"});
     const std::string literal = std::string(30'000, 'a') + "b", text = std::string(3'000'000, 'a') + "b";
-    const Pieces pieces = pieces_of(text, splits({{literal, true}}, {.gpt2_pattern = false}));
+    const Strings pieces = pieces_of(text, splits({{literal, true}}, {.gpt2_pattern = false}));
     REQUIRE(pieces.size() == 2);
     CHECK(pieces[1] == literal);
     CHECK_THROWS_AS(PreTokenizer(splits({{"", true}})), BadInput);
