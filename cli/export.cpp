@@ -33,11 +33,9 @@ struct ExportArguments {
     fs::path modelfile_path() const { return fs::path(out.path).parent_path() / "Modelfile"; }
 };
 
-const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
-                                                             {"f16", formats::GgufType::F16},
-                                                             {"bf16", formats::GgufType::BF16},
-                                                             {"q8_0", formats::GgufType::Q8_0},
-                                                             {"q4_0", formats::GgufType::Q4_0}};
+const std::map<std::string, formats::GgufType> kGgufTypes = {
+    {"f32", formats::GgufType::F32},   {"f16", formats::GgufType::F16},   {"bf16", formats::GgufType::BF16},
+    {"q8_0", formats::GgufType::Q8_0}, {"q4_0", formats::GgufType::Q4_0}, {"q4_k_m", formats::GgufType::Q4_K}};
 const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
@@ -125,7 +123,7 @@ int export_model(const ExportArguments& args) {
                  "--out {}: --modelfile writes a file of this name: choose another", args.out.path);
     args.out.check_inputs(
         models::model_parts(models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model)));
-    models::LoadedModel loaded = load_current(args.model);
+    models::LoadedModel loaded = load_current(args.model, {.in_files = true});
     const bool adapter = args.format == "gguf-lora";
     std::string modelfile;  // made before anything is written
     if (args.modelfile)
@@ -137,7 +135,6 @@ int export_model(const ExportArguments& args) {
                         args.model.name());
         models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
     } else {
-        if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
         const models::Architecture& own = loaded.model->config;
         const bool in_gguf = !models::family(own.family).gguf_name.empty();
         if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
@@ -180,9 +177,9 @@ Action add_export(CLI::App& app) {
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}));
     app.add_option(
            "--type,--outtype", args->type,
-           "type of the weights: f32, f16 or bf16; gguf also q8_0, or q4_0 with token tables in q8_0; default: the "
-           "type of the model's files, or f32")
-        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0"}));
+           "type of the weights: f32, f16 or bf16; gguf also q8_0, q4_0 with token tables in q8_0, or q4_k_m, "
+           "llama.cpp's mixture; default: the type of the model's files, or f32")
+        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0", "q4_k_m"}));
     app.add_flag("--modelfile", args->modelfile, "also write an Ollama Modelfile beside the GGUF file");
     return [args] { return export_model(*args); };
 }

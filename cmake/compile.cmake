@@ -4,7 +4,7 @@
 # a few together. Some files stay alone: those that take long to compile; regex.cpp, because GCC would warn about its
 # types; create.cpp, because clang refuses to instantiate its members of Tensor in the file that instantiates the class.
 file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/fused/attention.cpp engine/kernels/gemm*.cpp
-     engine/kernels/block_types.cpp engine/array/array.cpp engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/debug/print.cpp data/tokenizers/split/regex.cpp)
+     engine/kernels/block_*.cpp engine/array/array.cpp engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/debug/print.cpp data/tokenizers/split/regex.cpp)
 set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # Each loop of the products begins at a line of the cache, so that its speed does not change with the code before it.
 set_source_files_properties(engine/kernels/gemm_blocks.cpp PROPERTIES COMPILE_OPTIONS

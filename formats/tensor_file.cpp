@@ -70,15 +70,18 @@ void round_bf16(const float* numbers, std::size_t n, std::byte* out) {
 
 void write_rounded(const NumberLayout& layout, const float* from, std::uint64_t count, const std::string& what,
                    const std::function<void(const void* bytes, std::size_t size)>& write) {
-    constexpr std::uint64_t kNumbers = 32768;  // at a time: a multiple of each block
+    const std::uint64_t numbers = layout.block > 1 ? 1 << 20 : 1 << 15;  // at a time: a multiple of each block
     check(layout.limit > 0, "{} is {}, which is not written", what, layout.name);
-    std::vector<std::byte> blocks(layout.round ? layout.bytes_of(kNumbers) : 0);
-    for (std::uint64_t done = 0; done < count; done += kNumbers) {
-        const std::uint64_t n = std::min(kNumbers, count - done);
+    std::vector<std::byte> blocks(layout.round ? layout.bytes_of(numbers) : 0);
+    for (std::uint64_t done = 0; done < count; done += numbers) {
+        const std::uint64_t n = std::min(numbers, count - done);
         const float *const part = from + done, *const end = part + n;
         const float* const bad = std::find_if(part, end, [&](float x) { return !(std::abs(x) < layout.limit); });
         check(bad == end, "{} has the value {}, which is not finite as {}", what, bad == end ? 0 : *bad, layout.name);
-        if (layout.round) layout.round(part, n / layout.block, blocks.data());
+        if (layout.round)
+            parallel_for(n / layout.block, kGrain / layout.block, [&](std::size_t i, std::size_t j) {
+                layout.round(part + i * layout.block, j - i, blocks.data() + i * layout.bytes);
+            });
         write(layout.round ? static_cast<const void*>(blocks.data()) : part, layout.bytes_of(n));
     }
 }
@@ -87,6 +90,14 @@ const FileTensor& FileTensor::readable() const {
     check<BadInput>(layout->widen, "{}: tensor \"{}\" is {}, which is not read: {}", source->name, shown_name(name),
                     layout->name, source->remedy);
     return *this;
+}
+
+FileTensor FileTensor::rows(std::uint64_t begin, std::uint64_t end) const {
+    FileTensor some = *this;
+    const std::uint64_t columns = count / shape.front(), n = (end - begin) * columns;
+    some.shape.front() = end - begin, some.count = n;
+    some.bytes = bytes.subspan(layout->bytes_of(begin * columns), layout->bytes_of(n));
+    return some;
 }
 
 std::uint64_t FileTensor::widen(std::uint64_t begin, float* out, std::uint64_t n) const {

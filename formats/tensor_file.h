@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/array/array.h"
 #include "engine/base/half.h"
 #include "formats/files/file.h"
 
@@ -41,10 +42,14 @@ void round_bf16(const float* numbers, std::size_t n, std::byte* out);
 inline constexpr NumberLayout kFloat32{"F32", 1, 4, widen_f32, nullptr, std::numeric_limits<float>::infinity()},
     kFloat16{"F16", 1, 2, widen_f16, round_f16, 65520}, kBFloat16{"BF16", 1, 2, widen_bf16, round_bf16, 0x1.ffp127f};
 
-// Writes float32 numbers, whole blocks, as the layout stores them, a part after the other while the cache holds it.
+// Writes float32 numbers, whole blocks, as the layout stores them, a part after the other while the cache holds it;
+// rounds on several threads.
 // Throws Error, beginning with `what`, for a number that is not finite as it is stored.
 void write_rounded(const NumberLayout& layout, const float* from, std::uint64_t count, const std::string& what,
                    const std::function<void(const void* bytes, std::size_t size)>& write);
+
+// Hands on the float32 numbers of a tensor in order, whole or in parts of whole rows, so that not all are in memory.
+using NumberParts = std::function<void(const std::function<void(const ConstArray<float>&)>& part)>;
 
 // A file with tensors.
 struct TensorSource {
@@ -62,6 +67,8 @@ struct FileTensor {
     std::shared_ptr<const TensorSource> source = nullptr;
 
     const FileTensor& readable() const;  // throws BadInput for a type that is not read
+    // The rows [begin, end), whole blocks, as a tensor; of {n}, the numbers.
+    FileTensor rows(std::uint64_t begin, std::uint64_t end) const;
     // Widens `n` numbers from number `begin` on, both whole blocks, on this thread; returns how many are not finite.
     std::uint64_t widen(std::uint64_t begin, float* out, std::uint64_t n) const;
     // Converts all numbers to E: float, double (from other types than F64 by way of float), or BFloat16, rounded to

@@ -45,7 +45,7 @@ void Transformer<T>::freeze(WeightStorage storage, const ParameterFilter& which)
 template <class T>
 void Transformer<T>::share(const Transformer& other) {
     config = other.config, adapter = other.adapter;
-    outer = other.outer, layers = other.layers;
+    outer = other.outer, layers = other.layers, read_rows = other.read_rows;
 }
 
 template <class T>
@@ -67,7 +67,7 @@ void Transformer<T>::adapt(const AdapterOptions& options, const ParameterFilter&
           options.dropout);
     adapter = options;
     for (const ParameterSpec& p : all_specs(config)) {
-        at(p) = is_lora(p) ? Weight<T>() : at(p).detach();
+        if (is_lora(p) || at(p).defined()) at(p) = is_lora(p) ? Weight<T>() : at(p).detach();
         weights_of(p).lora_alpha.reset();
     }
     if (!random) return;
@@ -78,18 +78,46 @@ void Transformer<T>::adapt(const AdapterOptions& options, const ParameterFilter&
 template <class T>
 void Transformer<T>::merge_adapters() {
     for (const ParameterSpec& p : models::parameters(config)) {
-        Tensor<T> tensor(at(p).values(), true);
-        at(p) = tensor;
-        if (!has_adapter(p)) continue;
         Weights<T>& w = weights_of(p);
-        Array<T> sum = tensor.value_in_place();
-        Array<T> b = w.lora_b.value().clone();
-        b *= static_cast<T>(adapter.scale(w));
-        gemm(b, w.lora_a.value(), sum, {.accumulate = true});
+        w[p.slot] = Tensor<T>(values(p), true);
+        if (p.slot != Slot::weight) continue;
         w.lora_a = w.lora_b = Tensor<T>();
         w.lora_alpha.reset();
     }
     adapter = {};
+}
+
+template <class T>
+ConstArray<T> Transformer<T>::rows(const ParameterSpec& p, std::size_t begin, std::size_t end) const {
+    const Weight<T>& weight = at(p);
+    const auto some_of = [&](const ConstArray<T>& all) { return all.sliced(0, begin, end).contiguous(); };
+    check(weight.defined() || read_rows, "rows: {} has no values", family(config.family).name_of(p));
+    ConstArray<T> values;
+    if (!weight.defined())
+        values = read_rows(p, begin, end);
+    else
+        values = weight.packed() ? ConstArray<T>(weight.packed()->template unpacked_rows<T>(begin, end))
+                                 : some_of(weight.value());
+    if (p.slot != Slot::weight || !has_adapter(p)) return values;
+    const Weights<T>& w = weights_of(p);
+    Array<T> sum = values.clone(), b = some_of(w.lora_b.value()).clone();
+    b *= static_cast<T>(adapter.scale(w));
+    gemm(b, w.lora_a.value(), sum, {.accumulate = true});
+    return sum;
+}
+
+template <class T>
+void Transformer<T>::each_part(const ParameterSpec& p, const std::function<void(const ConstArray<T>&)>& part) const {
+    const std::size_t all = p.shape.front(), width = size_of(p.shape) / all,
+                      rows_at_once = std::max<std::size_t>(1, (std::size_t{64} << 20) / sizeof(T) / width);
+    for (std::size_t begin = 0; begin < all; begin += rows_at_once)
+        part(rows(p, begin, std::min(all, begin + rows_at_once)));
+}
+
+template <class T>
+void Transformer<T>::read_all() {
+    for (const ParameterSpec& p : models::parameters(config))
+        if (!at(p).defined()) at(p) = Tensor<T>(read_rows(p, 0, p.shape.front()), true);
 }
 
 template <class T>

@@ -28,6 +28,8 @@ struct WeightStorage {
     // For inference: the token table, whose rows are only looked up, stays unpacked, and bfloat16 weights are not
     // widened to float32.
     bool inference = false;
+    // The parameters stay in the model's files; Transformer::rows reads them.
+    bool in_files = false;
 };
 
 // Receives a value of a pass and returns it, or another of its shape that takes its place.
@@ -80,6 +82,13 @@ class Transformer : public nn::Module<T> {
     std::uint64_t adapter_count() const;  // elements of the adapters
     // Adds the adapters to their weights, which become float32, and unfreezes all parameters.
     void merge_adapters();
+    // Rows [begin, end) of a parameter, or numbers of a vector, as float32 and with its adapter merged.
+    ConstArray<T> rows(const ParameterSpec& p, std::size_t begin, std::size_t end) const;
+    ConstArray<T> values(const ParameterSpec& p) const { return rows(p, 0, p.shape.front()); }
+    // The same for all rows, in parts of at most 64 MB, so that a model in files is never whole in memory.
+    void each_part(const ParameterSpec& p, const std::function<void(const ConstArray<T>&)>& part) const;
+    // Reads the parameters of a model in files.
+    void read_all();
     bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
 
     Weights<T>& weights_of(const ParameterSpec& p) { return (in_layer(p.name) ? layers[p.layer] : outer)[p.name]; }
@@ -111,6 +120,9 @@ class Transformer : public nn::Module<T> {
     std::string module_name(const ParameterSpec& p) const;
 
     RotaryTables<T> rotary_tables(std::size_t start, std::size_t rows) const { return rotary_->tables(start, rows); }
+
+    // Reads rows of a parameter that is undefined here (WeightStorage::in_files).
+    std::function<Array<T>(const ParameterSpec& p, std::size_t begin, std::size_t end)> read_rows;
 
     Architecture config;
     AdapterOptions adapter;               // rank 0: none

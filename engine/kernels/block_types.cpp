@@ -5,8 +5,8 @@
 
 #include "engine/base/cpu.h"
 #include "engine/base/half.h"
-#include "engine/base/q8_block.h"
 #include "engine/kernels/block_products.h"
+#include "engine/kernels/block_rounding.h"
 
 namespace inkling {
 namespace {
@@ -78,26 +78,6 @@ void widen_q6_k(const std::byte* b, float* y) {
     }
 }
 
-void round_q8_0(const float* x, std::byte* b) {
-    std::int8_t q[kQ8Block];
-    const std::uint16_t d = f32_to_f16(round_to_q8(x, q));
-    std::memcpy(b, &d, sizeof d);
-    std::memcpy(b + sizeof d, q, sizeof q);
-}
-
-// d q - 8 d, 0 <= q < 16, with the number that is largest by its size as -8 d; two halves of 16 share 16 bytes.
-void round_q4_0(const float* x, std::byte* b) {
-    float largest = 0;
-    for (std::size_t i = 0; i < kQ8Block; ++i)
-        if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
-    const float d = largest / -8, inverse = std::isfinite(1 / d) ? 1 / d : 0;
-    const std::uint16_t stored = f32_to_f16(d);
-    std::memcpy(b, &stored, sizeof stored);
-    const auto quantized = [&](float v) { return std::min(15u, static_cast<unsigned>(v * inverse + 8.5f)); };
-    for (std::size_t i = 0; i < kQ8Block / 2; ++i)
-        b[sizeof stored + i] = static_cast<std::byte>(quantized(x[i]) | quantized(x[i + kQ8Block / 2]) << 4);
-}
-
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 using Plain = row_group::Avx512Lanes<false>;
 using Vnni = row_group::Avx512Lanes<true>;
@@ -134,12 +114,12 @@ using row_group::KProduct, row_group::LegacyProduct, row_group::Q6KProduct, row_
 constexpr BlockType kTypes[] = {
     entry<widen_legacy<false, false>, LegacyProduct<false, false>, 18, round_q4_0>("Q4_0", 8),
     entry<widen_legacy<true, false>, LegacyProduct<true, false>, 20>("Q4_1"),
-    entry<widen_legacy<false, true>, LegacyProduct<false, true>, 22>("Q5_0"),
-    entry<widen_legacy<true, true>, LegacyProduct<true, true>, 24>("Q5_1"),
+    entry<widen_legacy<false, true>, LegacyProduct<false, true>, 22, round_q5_0>("Q5_0", 14),
+    entry<widen_legacy<true, true>, LegacyProduct<true, true>, 24, round_q5_1>("Q5_1", 1),
     entry<widen_q8_0, Q8Product, 34, round_q8_0>("Q8_0", 127),
-    entry<widen_q4_k<false>, KProduct<false>, 144>("Q4_K"),
-    entry<widen_q4_k<true>, KProduct<true>, 176>("Q5_K"),
-    entry<widen_q6_k, Q6KProduct, 210>("Q6_K"),
+    entry<widen_q4_k<false>, KProduct<false>, 144, round_q4_k>("Q4_K", 63),
+    entry<widen_q4_k<true>, KProduct<true>, 176, round_q5_k>("Q5_K", 63),
+    entry<widen_q6_k, Q6KProduct, 210, round_q6_k>("Q6_K", 32),
 };
 
 }  // namespace

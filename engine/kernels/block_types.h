@@ -50,7 +50,7 @@ struct BlockType {
     row_group::BlockKernel kernel;                                              // for any CPU of the library
     row_group::BlockKernel vnni;                                                // for CPUs with VNNI
     void (*round)(const float* x, std::size_t n, std::byte* blocks) = nullptr;  // n blocks, to nearest
-    float largest = 0;  // the largest quant by its size, of types that are written
+    float largest = 0;  // what a block can hold at least, in units of its float16 scale, if it is written
 
     const row_group::BlockKernel& best() const;  // for this CPU
     std::size_t row_bytes(std::size_t columns) const { return columns / numbers * bytes; }

@@ -73,6 +73,11 @@ std::string bytes_text(double x) noexcept {
     return fmt::format("{:.{}f} {}", x, unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, kUnits[unit]);
 }
 
+std::string out_of_memory_text(const std::string& what, double needed, double free, const std::string& mend) {
+    return fmt::format("out of memory: {} needs about {}, and {} are free: {}", what, bytes_text(needed),
+                       bytes_text(free), mend);
+}
+
 OutOfMemory::OutOfMemory(std::size_t bytes) noexcept {
     const auto text = [](std::size_t n) { return bytes_text(static_cast<double>(n)); };
     fmt::format_to_n(text_, sizeof text_ - 1, "out of memory: {} were asked for, {} are in use and {} free",

@@ -69,7 +69,7 @@ void GgufWriter::set_f32s(const std::string& key, const std::vector<float>& valu
     append_all(begin_list(key, ValueType::f32, values.size()), values);
 }
 
-void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, Make make) {
+void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, NumberParts parts) {
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
     const std::size_t count = size_of(shape);
     const NumberLayout& layout = *gguf_layout(type);
@@ -83,7 +83,7 @@ void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape,
     append(tensor_bytes_, static_cast<std::uint32_t>(type));
     append(tensor_bytes_, next_);
     next_ += padded(layout.bytes_of(count));
-    entries_.push_back({name, type, count, std::move(make)});
+    entries_.push_back({name, type, count, std::move(parts)});
 }
 
 void GgufWriter::write(const std::filesystem::path& path) const {
@@ -97,9 +97,10 @@ void GgufWriter::write(const std::filesystem::path& path) const {
     file.write(bytes.data(), bytes.size());
     for (const Entry& e : entries_) {
         const NumberLayout& layout = *gguf_layout(e.type);
-        const ConstArray<float> made = e.make();
-        write_rounded(layout, made.data(), e.count, fmt::format("gguf: the tensor {}", e.name),
-                      [&](const void* part, std::size_t size) { file.write(part, size); });
+        e.parts([&](const ConstArray<float>& part) {
+            write_rounded(layout, part.data(), part.size(), fmt::format("gguf: the tensor {}", e.name),
+                          [&](const void* bytes_of_part, std::size_t size) { file.write(bytes_of_part, size); });
+        });
         const std::uint64_t size = layout.bytes_of(e.count);
         const std::string padding(padded(size) - size, '\0');
         file.write(padding.data(), padding.size());

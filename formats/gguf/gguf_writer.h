@@ -1,7 +1,7 @@
-// Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as F32, F16, BF16, Q8_0 or Q4_0.
+// Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as floats or in blocks.
 //   GgufWriter out;
 //   out.set_text("general.architecture", "gpt2");
-//   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, [&] { return weights; });   // called by write
+//   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, [&](auto& part) { part(weights); });   // called by write
 //   out.write("model.gguf");
 // Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, version 3.
 #pragma once
@@ -31,10 +31,9 @@ class GgufWriter {
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
     void set_f32s(const std::string& key, const std::vector<float>& values);
 
-    // write() calls `make`, rounds the values to nearest, and then drops the array. Throws Error for a repeated name,
-    // and for a row of Q8_0 or Q4_0 that is not a multiple of 32 numbers.
-    using Make = std::function<ConstArray<float>()>;
-    void add(const std::string& name, GgufType type, const Shape& shape, Make make);
+    // write() calls `parts`, and rounds the values to nearest. Throws Error for a repeated name, and for rows that are
+    // not whole blocks of the type.
+    void add(const std::string& name, GgufType type, const Shape& shape, NumberParts parts);
 
     // Throws Error for a value out of its type's range, or if the file cannot be written; an existing file then stays
     // intact.
@@ -45,7 +44,7 @@ class GgufWriter {
         std::string name;
         GgufType type;
         std::size_t count;
-        Make make;
+        NumberParts parts;
     };
     std::string& begin_value(const std::string& key, GgufValueType type);
     std::string& begin_list(const std::string& key, GgufValueType type, std::size_t count);

@@ -81,11 +81,9 @@ class SafetensorsWriter {
     // `data` holds the elements as `dtype` in memory until write.
     void add(std::string name, DType dtype, std::vector<std::uint64_t> shape, const void* data);
 
-    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. write() calls `make`, and then drops its
-    // array.
-    using Make = std::function<ConstArray<float>()>;
+    // float32, stored as F32, F16 or BF16, rounded to nearest. write() calls `parts`.
     void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, const float* data);
-    void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, Make make);
+    void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, NumberParts parts);
 
     // Throws Error for a float that is not finite as it is stored, or if the file cannot be written; an existing file
     // then stays intact. `hash` receives the bytes of the file.
@@ -97,7 +95,7 @@ class SafetensorsWriter {
         DType dtype;
         std::vector<std::uint64_t> shape;
         const void* data = nullptr;
-        Make make = nullptr;
+        NumberParts parts = nullptr;
         bool checked = false;  // a float of add_rounded
         std::uint64_t count = 1, bytes = 0;
     };

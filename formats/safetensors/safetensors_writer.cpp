@@ -36,8 +36,9 @@ void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<s
     insert({std::move(name), dtype, std::move(shape), data, nullptr, true});
 }
 
-void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, Make make) {
-    insert({std::move(name), dtype, std::move(shape), nullptr, std::move(make), true});
+void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape,
+                                    NumberParts parts) {
+    insert({std::move(name), dtype, std::move(shape), nullptr, std::move(parts), true});
 }
 
 // Checked here, so that the caller's stack names the tensor at fault.
@@ -85,13 +86,15 @@ void SafetensorsWriter::write(const std::filesystem::path& path, Sha256* hash) c
     put(&length, sizeof(length));
     put(header.data(), header.size());
     for (const Entry* e : order) {
-        const ConstArray<float> made = e->make ? e->make() : ConstArray<float>();
-        const void* const data = e->make ? made.data() : e->data;
-        if (e->checked)
-            write_rounded(layout_of(e->dtype), static_cast<const float*>(data), e->count,
-                          fmt::format("safetensors: tensor \"{}\"", e->name), put);
+        const auto round = [&](const float* from, std::uint64_t count) {
+            write_rounded(layout_of(e->dtype), from, count, fmt::format("safetensors: tensor \"{}\"", e->name), put);
+        };
+        if (e->parts)
+            e->parts([&](const ConstArray<float>& part) { round(part.data(), part.size()); });
+        else if (e->checked)
+            round(static_cast<const float*>(e->data), e->count);
         else
-            put(data, e->bytes);
+            put(e->data, e->bytes);
     }
     file.commit();
 }

@@ -39,24 +39,25 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     to.dropout = from.dropout, to.norm_epsilon = from.norm_epsilon;
     to.rope_theta = from.rope_theta, to.rope = from.rope;
     auto result = std::make_unique<Transformer<float>>(to, std::nullopt);
-    const NoGrad no_grad;
-    for (const ParameterSpec& p : parameters(to)) {
-        const ParameterName source = p.name == gate ? up : p.name;
-        const Weight<float>& weight = model.at({source, p.slot, p.layer, p.shape, p.kind, p.initial});
-        Array<float> values(p.shape);
-        result->at(p) = Tensor<float>(values, true);
-        if (!weight.defined()) {  // the gain of a norm
-            std::fill_n(values.data(), values.size(), 1.0f);
-            continue;
-        }
-        copy_into(values, weight.values());
+    const auto source_model = std::make_shared<Transformer<float>>(from, std::nullopt);
+    source_model->share(model);
+    result->read_rows = [source_model](const ParameterSpec& p, std::size_t begin, std::size_t end) {
+        const NoGrad no_grad;
+        const ParameterSpec source{p.name == gate ? up : p.name, p.slot, p.layer, p.shape, p.kind, p.initial};
+        if (is_norm(p.name)) return Array<float>({end - begin}, 1.0f);  // the gain
+        Array<float> values = (p.name == query || p.name == key) ? source_model->values(source).clone()
+                                                                 : source_model->rows(source, begin, end).clone();
         if (p.name == token_table)
-            copy_into(values, rms_norm(Tensor<float>(weight.values()), {}, from.norm_epsilon).value());
-        if (p.name == query || p.name == key) swap_halves(values, from.head_size());
+            values = rms_norm(Tensor<float>(values), {}, source_model->config.norm_epsilon).value().clone();
+        if (p.name == query || p.name == key) {
+            swap_halves(values, source_model->config.head_size());
+            values = values.sliced(0, begin, end).clone();
+        }
         if (p.name == gate) values *= kSharpness;
         if (p.name == up) values *= 1 / kShare;
         if (p.name == down) values *= kShare / kSharpness;
-    }
+        return values;
+    };
     result->eval();
     return result;
 }

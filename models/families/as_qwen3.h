@@ -8,7 +8,8 @@
 
 namespace inkling::models {
 
-// Logits differ by rounding only, except for the soft cap, which Qwen 3 lacks. Throws BadInput for another family.
+// Logits differ by rounding only, except for the soft cap, which Qwen 3 lacks. Shares the
+// model's parameters, which save_model, write_gguf and read_all() convert. Throws BadInput for another family.
 std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model);
 
 }  // namespace inkling::models

@@ -163,7 +163,8 @@ double largest(const Array<float>& x) {
 // A head of its own in place of the token table, which an adapter changes alone.
 void untie_head(Transformer<float>& model) {
     const Weight<float>& table = model.outer[ParameterName::token_table].weight;
-    model.outer[ParameterName::head].weight = table.packed() ? table : Weight(Tensor<float>(table.value().clone()));
+    if (table.defined())
+        model.outer[ParameterName::head].weight = table.packed() ? table : Weight(Tensor<float>(table.value().clone()));
     model.config.tied_head = false;
 }
 
@@ -198,9 +199,12 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     model.adapt(options, nullptr, std::nullopt);
     for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
-        const Weight<float> own = p.name == ParameterName::head ? model.head().weight : model.at(p);
+        const auto own = [&]() -> Weight<float> {
+            const Weight<float> weight = p.name == ParameterName::head ? model.head().weight : model.at(p);
+            return weight.defined() ? weight : Weight<float>(Tensor<float>(model.values(p)));
+        };
         const std::string base = base_name(a, p, file);
-        check<BadInput>(base.empty() || is_same(own, file.read(base, p.shape), file.tensor(base).layout->name),
+        check<BadInput>(base.empty() || is_same(own(), file.read(base, p.shape), file.tensor(base).layout->name),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path, base);
         const LayerSize size = files.size_of(p);
         const auto [first, second] = stored_adapter(a, p, size.rank);
@@ -219,7 +223,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
                         file.path, first.name, bound);
         Weights<float>& w = model.weights_of(p);
         if (table) {  // merged: it is looked up, not multiplied with
-            Array<float> rows = low.transposed(0, 1).clone(), sum = w.weight.values().clone();
+            Array<float> rows = low.transposed(0, 1).clone(), sum = model.values(p).clone();
             rows *= static_cast<float>(scale);
             gemm(rows, b.transposed(0, 1).clone(), sum, {.accumulate = true});
             w.weight = Tensor<float>(sum);
@@ -267,12 +271,10 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
     out.set_metadata("format", "pt");
     for (const ParameterSpec& p : model.specs()) {
         if (!is_lora(p)) continue;
-        out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]},
-                        [&, p]() -> ConstArray<float> {
-                            const ConstArray<float>& x = model.at(p).value();
-                            if (!rows_by_head(a, p)) return x;
-                            return swap_rows(x, 1, 3, a.n_head);
-                        });
+        out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]}, [&, p](const auto& part) {
+            const ConstArray<float>& x = model.at(p).value();
+            part(rows_by_head(a, p) ? ConstArray<float>(swap_rows(x, 1, 3, a.n_head)) : x);
+        });
     }
     out.write(folder / kAdapterWeights, hash);
 }

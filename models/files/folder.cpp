@@ -12,6 +12,7 @@
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/id_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
+#include "engine/process/memory.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
@@ -148,11 +149,19 @@ LoadedModel load_model(const fs::path& path, std::optional<double> dropout, Weig
     const fs::path folder = base_of_adapter(path);
     ModelHeader header = open_files(folder);
     if (dropout) header.config.dropout = *dropout;
+    if (!storage.in_files) {
+        const auto needed = static_cast<double>(loaded_bytes(header.config, header.weights, storage)),
+                   room = static_cast<double>(available_memory());
+        if (needed > room)
+            throw Error(out_of_memory_text(header.weights.path.string(), needed, room,
+                                           "choose fewer bits, by --quantize q8_0, or a smaller model"));
+    }
     LoadedModel loaded{std::make_unique<Transformer<float>>(header.config, std::nullopt), nullptr};
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] { read_tokenizer(folder, header); });
-    load_weights(*loaded.model, header.weights, storage);
+    if (!storage.in_files) load_weights(*loaded.model, header.weights, storage);
     reading.get();  // has added the ids of named tokens to header.config, load_weights a head of its own to the model
+    if (storage.in_files) keep_in_files(*loaded.model, std::move(header.weights));
     header.config.tied_head = loaded.model->config.tied_head;
     loaded.model->config = header.config;
     loaded.tokenizer = std::move(header.tokenizer);
@@ -179,7 +188,6 @@ void save_tokenizer(const fs::path& folder, const Architecture& config, const da
 
 void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::DType type, formats::Sha256* hash) {
-    check(model.adapter.rank == 0, "save_model: the model has adapters: merge them, or save_adapter");
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
         formats::write_file_atomic(folder / name, content.dump(2) + "\n");

@@ -42,8 +42,8 @@ ModelHeader read_header(const std::filesystem::path& folder);
 WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);
 
-// Writes the files into an existing folder, each atomically. Weights are stored as `type`: F32, F16 or BF16, rounded to
-// nearest. `hash` receives the bytes of model.safetensors.
+// Writes the files into an existing folder, each atomically. Adapters are merged into what is written. Weights are
+// stored as `type`: F32, F16 or BF16, rounded to nearest. `hash` receives the bytes of model.safetensors.
 void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::DType type = formats::DType::F32, formats::Sha256* hash = nullptr);
 

@@ -49,7 +49,7 @@ void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
         const Shape of = w.shape();
         const std::vector<std::uint64_t> shape(of.begin(), of.end());
         if constexpr (std::is_same_v<T, float>) {
-            out.add_rounded(name, formats::DType::F32, shape, [w] { return w.values(); });
+            out.add_rounded(name, formats::DType::F32, shape, [w](const auto& part) { part(w.values()); });
         } else {
             const T* const data = w.value().data();
             const bool finite = std::all_of(data, data + w.size(), [](T x) { return std::isfinite(x); });

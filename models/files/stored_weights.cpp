@@ -105,14 +105,25 @@ std::string misfits(const Architecture& a, const Stored& stored) {
 
 // E: the file's type, float or BFloat16.
 template <class E>
-Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
-    const formats::FileTensor& tensor = stored.file.tensor(stored.name_of(p));
-    const bool transposed = !stored.gguf() && stored.names.stored_transposed(p);
-    Array<E> values(transposed ? Shape{p.shape[1], p.shape[0]} : p.shape);
+Array<E> read_in_order(const Stored& stored, const ParameterSpec& p, const formats::FileTensor& tensor) {
+    Array<E> values(Shape(tensor.shape.begin(), tensor.shape.end()));
     const std::uint64_t not_finite = tensor.read(values.data(), values.size());
     check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
                     stored.usual_name(p));
     tensor.release(0, tensor.count);
+    return values;
+}
+
+bool stored_in_order(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
+    if (stored.gguf()) return !stored.interleaved(p) && !adds_one(a, p);
+    return !stored.names.stored_transposed(p) &&
+           !(stored.names.qkv_by_head && p.name == ParameterName::query_key_value);
+}
+
+template <class E>
+Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
+    const bool transposed = !stored.gguf() && stored.names.stored_transposed(p);
+    Array<E> values = read_in_order<E>(stored, p, stored.file.tensor(stored.name_of(p)));
     if (transposed) values = values.transposed(0, 1).clone();
     if (stored.interleaved(p)) {
         const std::size_t d = a.head_size();
@@ -205,6 +216,23 @@ bool has_own_head(const Architecture& a, const WeightFiles& file) {
     return !same;
 }
 
+std::uint64_t loaded_bytes(const Architecture& a, const WeightFiles& file, WeightStorage storage) {
+    const Stored stored{family(a.family), file};
+    std::uint64_t all = 0;
+    for (const ParameterSpec& p : parameters(a)) {
+        const std::uint64_t n = size_of(p.shape);
+        const bool packed = may_be_packed(p) && !(storage.inference && p.name == ParameterName::token_table),
+                   trained = storage.type == WeightType::fp32 && !storage.inference,
+                   half = may_be_packed(p) && !trained && (storage.type != WeightType::q8_0 || !packed) &&
+                          file.tensor(stored.name_of(p)).layout->name == "BF16";
+        if (packed && storage.type == WeightType::q8_0 && p.shape[1] % kQ8Block == 0)
+            all += n / kQ8Block * (kQ8Block + sizeof(std::uint16_t));
+        else
+            all += n * ((packed && storage.type == WeightType::bf16) || half ? sizeof(BFloat16) : sizeof(float));
+    }
+    return all;
+}
+
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage) {
     const Stored stored{family(model.config.family), file};
     for (const ParameterSpec& p : parameters(model.config))
@@ -215,20 +243,36 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     model.set(head, read_weight(stored, model.config, head, storage), storage);
 }
 
+void keep_in_files(Transformer<float>& model, WeightFiles file) {
+    const auto files = std::make_shared<const WeightFiles>(std::move(file));
+    if (has_own_head(model.config, *files)) model.config.tied_head = false;
+    model.read_rows = [files, a = model.config](const ParameterSpec& p, std::size_t begin, std::size_t end) {
+        const Stored stored{family(a.family), *files};
+        const bool copies = p.name == ParameterName::head && !files->contains(stored.name_of(p));  // of an untied table
+        const ParameterSpec& from = copies ? parameters(a).front() : p;
+        if (stored_in_order(stored, a, from))
+            return read_in_order<float>(stored, from, files->tensor(stored.name_of(from)).rows(begin, end));
+        return read_values<float>(stored, a, from).sliced(0, begin, end).clone();
+    };
+}
+
 void save_weights(const std::filesystem::path& path, const Transformer<float>& model, formats::DType type,
                   formats::Sha256* hash) {
     const Family& names = family(model.config.family);
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     for (const ParameterSpec& p : parameters(model.config))
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p]() -> ConstArray<float> {
-            const ConstArray<float> values = model.at(p).values();
-            if (names.stored_transposed(p)) return values.transposed(0, 1).clone();
-            if (!names.qkv_by_head || p.name != ParameterName::query_key_value) return values;
-            return swap_rows(values, 1, 3, model.config.n_head);
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [&, p](const auto& part) {
+            if (names.stored_transposed(p))
+                part(model.values(p).transposed(0, 1).clone());
+            else if (names.qkv_by_head && p.name == ParameterName::query_key_value)
+                part(swap_rows(model.values(p), 1, 3, model.config.n_head));
+            else
+                model.each_part(p, part);
         });
     for (const ParameterSpec& p : names.zero_biases(model.config))
-        out.add_rounded(names.name_of(p), type, stored_shape(names, p), [p] { return Array<float>(p.shape, 0.0f); });
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p),
+                        [p](const auto& part) { part(Array<float>(p.shape, 0.0f)); });
     out.write(path, hash);
 }
 

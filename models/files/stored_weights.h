@@ -30,8 +30,12 @@ void check_weights(const Architecture& a, const WeightFiles& file);
 // Whether the file has a head that is not the token table, although the configuration ties them: it is the model's
 // then, as in transformers 5.
 bool has_own_head(const Architecture& a, const WeightFiles& file);
+// The bytes that load_weights takes for the parameters.
+std::uint64_t loaded_bytes(const Architecture& a, const WeightFiles& file, WeightStorage storage);
 // Loads every parameter of the model; check_weights comes first. Throws BadInput for values that are not finite.
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage);
+// The same for a model whose parameters stay in the file, until `rows` reads them.
+void keep_in_files(Transformer<float>& model, WeightFiles file);
 // Writes a model.safetensors, as save_model says.
 void save_weights(const std::filesystem::path& path, const Transformer<float>& model, formats::DType type,
                   formats::Sha256* hash);

@@ -17,7 +17,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("m.gguf");
     std::uintmax_t last = 0;
-    for (const char* type : {"q4_0", "q8_0", "f16", "bf16", "f32"}) {
+    for (const char* type : {"q4_0", "q4_k_m", "q8_0", "f16", "bf16", "f32"}) {
         const Result r = execute("export --model", small_run(), "--out", out, "--format gguf --type", type);
         CHECK(r.out.empty());
         const Gguf file(out);

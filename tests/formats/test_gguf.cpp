@@ -336,6 +336,53 @@ TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one la
     for (int i = 0; i < 16; ++i) CHECK(static_cast<int>(bytes[static_cast<std::size_t>(2 + i)]) == 17 * i);
 }
 
+TEST_CASE("gguf: blocks with searched scales hold what they can express, and round the rest to within a bound",
+          "[models]") {
+    constexpr std::size_t n = 64 * 256;
+    std::vector<float> normal(n), found(n);
+    for (std::size_t i = 0; i < n; ++i) normal[i] = 0.02f * static_cast<float>(random_normal({5, 0}, i));
+    const auto error = [&](const formats::NumberLayout& layout, const std::vector<float>& x) {  // relative to x
+        std::vector<std::byte> blocks(layout.bytes_of(x.size()));
+        layout.round(x.data(), x.size() / layout.block, blocks.data());
+        layout.widen(blocks.data(), x.size() / layout.block, found.data());
+        double squares = 0, errors = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            squares += std::pow(static_cast<double>(x[i]), 2);
+            errors += std::pow(static_cast<double>(x[i] - found[i]), 2);
+        }
+        return squares == 0 ? errors : std::sqrt(errors / squares);
+    };
+    // of normal numbers; scales that just hold the largest number give 0.083, 0.041, 0.044, 0.038, 0.019
+    for (const auto& [type, most] : {std::pair{GgufType::Q4_K, 0.0715},
+                                     {GgufType::Q5_K, 0.0355},
+                                     {GgufType::Q5_0, 0.0418},
+                                     {GgufType::Q5_1, 0.0345},
+                                     {GgufType::Q6_K, 0.0181}}) {
+        const formats::NumberLayout& layout = *formats::gguf_layout(type);
+        INFO(layout.name);
+        CHECK(error(layout, normal) < most);
+        CHECK(error(layout, std::vector<float>(256)) == 0);
+        std::vector<float> x(256, -0.3f);
+        CHECK(error(layout, x) < 1e-3);
+        x.assign(256, 1e-44f);
+        CHECK(std::isfinite(error(layout, x)));
+        for (std::size_t i = 0; i < 256; ++i) x[i] = (static_cast<float>(i % 16) - 8) / 2;
+        CHECK(error(layout, x) < 5e-4);  // 16 steps, up to float16's rounding of the scale
+        x[255] = -8, x[3] = 4.0f;
+        CHECK(error(layout, x) < 0.07);
+    }
+    // eight ranges of their own: scales 63, 56 .. 14 and minima 0, 9 .. 63 of units that float16 holds
+    std::vector<float> x(256);
+    for (std::size_t i = 0; i < 256; ++i) {
+        const auto j = static_cast<float>(i / 32);
+        x[i] = (63 - 7 * j) / 1024 * static_cast<float>(i % 16) - 9 * j / 64;
+    }
+    CHECK(error(*formats::gguf_layout(GgufType::Q4_K), x) < 1e-6);
+    for (std::size_t i = 0; i < 256; ++i)  // 16 scales, of either sign
+        x[i] = (static_cast<float>(i / 16) - 8) * 16 / 1024 * (static_cast<float>(i * 7 % 16 * 4) - 32);
+    CHECK(error(*formats::gguf_layout(GgufType::Q6_K), x) < 1e-6);
+}
+
 TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
     formats::GgufWriter out;
     const auto make = array_of(std::vector<float>(64));

@@ -141,10 +141,18 @@ TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
     Transformer<float> model(adapted_shape("gpt2"));
     CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), contains("rank of at least 1"));
     CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), contains("dropout"));
-    const auto with = adapted(adapted_shape("gpt2"), {.rank = 1});
+}
+
+TEST_CASE("adapters: a saved model has them merged", "[models]") {
+    const auto model = adapted(adapted_shape("gpt2"), {.rank = 1});
     const ScratchFolder scratch;
-    CHECK_THROWS_WITH(models::save_model(scratch.path(), *with, data::CharTokenizer::from_text("ab")),
-                      contains("has adapters"));
+    fs::create_directory(scratch.path("a")), fs::create_directory(scratch.path("b"));
+    const auto tokenizer = data::CharTokenizer::from_text("ab");
+    models::save_model(scratch.path("a"), *model, tokenizer);
+    model->merge_adapters();
+    models::save_model(scratch.path("b"), *model, tokenizer);
+    CHECK(formats::read_file(scratch.path("a/model.safetensors")) ==
+          formats::read_file(scratch.path("b/model.safetensors")));
 }
 
 TEST_CASE("adapters: inference reads packed weights with adapters as the model does", "[models]") {

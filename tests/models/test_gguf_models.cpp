@@ -9,6 +9,7 @@
 #include "models/files/adapter_folder.h"
 #include "models/files/chat_tokens.h"
 #include "models/files/gguf/gguf_export.h"
+#include "models/files/stored_weights.h"
 #include "models/files/weight_files.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/chat_folder.h"
@@ -171,6 +172,76 @@ TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers ro
     const auto& up = wide.model->layers[1][models::ParameterName::up].weight;
     const auto& rounded = half.model->layers[1][models::ParameterName::up].weight;
     CHECK(same_bits(rounded.values(), up.as(WeightType::bf16).values()));
+}
+
+TEST_CASE("gguf models: q4_k_m gives more bits to words, and to values and down of some layers", "[models]") {
+    const auto files_of = [](const models::Architecture& a, const fs::path& path) {
+        models::Transformer<float> model(a);
+        CHECK(models::write_gguf(path, model, data::CharTokenizer::from_text("abcdefgh"), GgufType::Q4_K, "m") ==
+              (a.n_embd % 32 == 0 ? GgufType::Q4_K : GgufType::F16));
+        return models::WeightFiles::open(path);
+    };
+    const ScratchFolder scratch;
+    const auto type_in = [](const models::WeightFiles& files, const std::string& name) {
+        return std::string(files.tensor(name).layout->name);
+    };
+    const auto whole = files_of(llama_shape(40, 8, 4, 2, 256, 12), scratch.path("whole.gguf"));
+    CHECK(type_in(whole, "token_embd.weight") == "Q4_K");  // the head is a matrix of its own
+    CHECK(type_in(whole, "output.weight") == "Q6_K");
+    for (std::size_t i = 0; i < 8; ++i) {
+        const std::string layer = "blk." + std::to_string(i) + ".", high = i == 0 || i == 3 || i >= 6 ? "Q6_K" : "Q4_K";
+        INFO(layer);
+        for (const char* const more : {"attn_v.weight", "ffn_down.weight"}) CHECK(type_in(whole, layer + more) == high);
+        for (const char* const less : {"attn_q.weight", "attn_k.weight", "attn_output.weight", "ffn_up.weight"})
+            CHECK(type_in(whole, layer + less) == "Q4_K");
+        CHECK(type_in(whole, layer + "attn_norm.weight") == "F32");
+    }
+    models::Architecture tied = llama_shape(40, 3, 4, 2, 64, 12);  // up and gate have rows of 64, down of 256
+    tied.tied_head = true;
+    const auto narrow = files_of(tied, scratch.path("narrow.gguf"));
+    CHECK(type_in(narrow, "token_embd.weight") == "Q8_0");
+    CHECK(type_in(narrow, "blk.0.attn_q.weight") == "Q5_0");
+    CHECK(type_in(narrow, "blk.2.attn_v.weight") == "Q8_0");
+    CHECK(type_in(narrow, "blk.0.ffn_down.weight") == "Q4_K");
+    const auto gpt2 = files_of(gpt2_shape(40, 2, 4, 256, 12, 0.0, true), scratch.path("gpt2.gguf"));
+    CHECK(type_in(gpt2, "blk.0.attn_qkv.weight") == "Q5_K");
+    files_of(llama_shape(40, 1, 2, 2, 20, 12), scratch.path("odd.gguf"));
+}
+
+TEST_CASE("gguf models: a model that stays in its files is written as one in memory", "[models]") {
+    std::vector<fs::path> folders = gguf_folders();
+    for (const char* const adapter : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head", "patterns"})
+        folders.push_back(tests_path("reference/adapters/") + adapter);
+    folders.push_back(tests_path("reference/nanochat_tiny"));
+    folders.push_back(tests_path("reference/gguf/sentence_piece.gguf"));
+    for (const fs::path& folder : folders) {
+        INFO(folder.string());
+        const ScratchFolder scratch;
+        const auto [in_files, tokenizer] = models::load_model(folder, std::nullopt, {.in_files = true});
+        const auto [in_memory, same] = models::load_model(folder);
+        CHECK(in_files->config == in_memory->config);
+        if (!models::is_adapter(folder) && !in_memory->config.tied_head)
+            for (const models::WeightStorage storage :
+                 {models::WeightStorage{}, {WeightType::bf16}, {WeightType::q8_0, true}, {WeightType::fp32, true}}) {
+                const auto loaded = models::load_model(folder, std::nullopt, storage);
+                std::uint64_t taken = 0;
+                for (const models::ParameterSpec& p : models::parameters(loaded.model->config))
+                    taken += loaded.model->at(p).bytes();
+                CHECK(models::loaded_bytes(loaded.model->config, models::WeightFiles::open(folder), storage) == taken);
+            }
+        for (const models::ParameterSpec& p : models::parameters(in_memory->config)) {
+            const ConstArray<float> all = in_memory->values(p);
+            CHECK(same_bits(in_files->values(p), all));
+            if (p.shape[0] > 1) CHECK(same_bits(in_files->rows(p, 1, 2), all.sliced(0, 1, 2).contiguous()));
+        }
+        for (const bool files : {true, false}) {
+            const fs::path out = scratch.path(files ? "a" : "b");
+            fs::create_directory(out);
+            models::save_model(out, files ? *in_files : *in_memory, *tokenizer);
+        }
+        CHECK(formats::read_file(scratch.path("a/model.safetensors")) ==
+              formats::read_file(scratch.path("b/model.safetensors")));
+    }
 }
 
 TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own package", "[models]") {

@@ -46,11 +46,11 @@ struct Gguf {
 };
 
 // For GgufWriter::add.
-inline formats::GgufWriter::Make array_of(const std::vector<float>& values) {
-    return [values] {
+inline formats::NumberParts array_of(const std::vector<float>& values) {
+    return [values](const auto& part) {
         Array<float> array({values.size()});
         std::copy(values.begin(), values.end(), array.data());
-        return array;
+        part(array);
     };
 }
 

@@ -221,10 +221,8 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     if (2 * (needed.state_bytes + taught) + kEach * activations + kAny < room) return;  // certainly fits
     needed = estimate(options, config, text_tokens);
     if (needed.state_bytes + taught + kSure * needed.work_bytes < room) return;
-    throw Error(
-        fmt::format("out of memory: this run needs about {}, and {} are free: choose a smaller model, batch or "
-                    "context; --dry-run shows their memory",
-                    bytes_text(needed.memory_bytes()), bytes_text(room)));
+    throw Error(out_of_memory_text("this run", needed.memory_bytes(), room,
+                                   "choose a smaller model, batch or context; --dry-run shows their memory"));
 }
 
 }  // namespace inkling::train

@@ -14,6 +14,7 @@ TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[mode
     const auto numbers = reference("nanochat_tiny/expected.json");
     const auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     const auto qwen = models::as_qwen3(*model);
+    qwen->read_all();
     CHECK_ALL(qwen->config.family == "qwen3", qwen->config.kv_heads() == 2, qwen->config.inner() == 40);
     check_logits(*qwen, numbers, "uncapped", 1e-4);
     const ScratchFolder folder;
@@ -34,6 +35,7 @@ TEST_CASE("as qwen3: every choice of a nanochat", "[models]") {
             Transformer<float> model(a);
             fill_parameters(model, 0.15, {11, 0});
             const auto qwen = models::as_qwen3(model);
+            qwen->read_all();
             check_close(qwen->forward(ids).value(), model.forward(ids).value(), 5e-5);
             CHECK_ALL(qwen->config.end_tokens == a.end_tokens, !qwen->config.has_bos);
         }
@@ -48,6 +50,7 @@ TEST_CASE("as qwen3: float16 and q8_0 lose no more of it than of another model",
     Transformer<float> model(a);
     fill_parameters(model, 0.02, {11, 0});  // small weights, of which a tenth of a thousandth is left of some
     const auto qwen = models::as_qwen3(model);
+    qwen->read_all();
     const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
     const ScratchFolder folder;
     for (const auto& [type, within] : {std::pair{formats::GgufType::F16, 1e-3}, {formats::GgufType::Q8_0, 1e-2}}) {
