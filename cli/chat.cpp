@@ -196,6 +196,7 @@ Action add_chat(CLI::App& app) {
     add_sampling_flags(app, args->options);
     app.get_option("--max-tokens")->default_str("the rest of the context");
     add_weight_flags(app, args->weights);
+    add_cache_flag(app, args->weights);
     app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag(

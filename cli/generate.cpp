@@ -158,6 +158,7 @@ Action add_generate(CLI::App& app) {
     app.add_option("--context-shift", options.context_shift,
                    "when the context is full, drop its N oldest tokens; 0: half of it");
     add_weight_flags(app, args->weights);
+    add_cache_flag(app, args->weights);
     app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--special-tokens", options.special_tokens,

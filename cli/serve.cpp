@@ -105,7 +105,8 @@ int serve_models(ServeArguments& args) {
     web::add_playground(api.http(), args.runs);
     api.start();
     for (const web::NamedFolder& folder : models)
-        for (web::ServedModel& model : web::load_served_models(folder, args.weights.type_for(folder.path), adapters)) {
+        for (web::ServedModel& model :
+             web::load_served_models(folder, args.weights.type_for(folder.path), adapters, args.weights.cache_type())) {
             spdlog::info("{}", described(model));
             warn_of_tokenizer(*model.tokenizer);
             api.add_model(std::move(model));
@@ -156,6 +157,7 @@ Action add_serve(CLI::App& app) {
                     ->type_name("URL"));
     app.add_flag("--insecure", http.insecure, "let other machines connect without a key");
     add_weight_flags(app, args->weights);
+    add_cache_flag(app, args->weights);
     app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_option("--parallel", options.scheduler.parallel, "number of texts to write at once");
     app.add_option("--queue", options.scheduler.queue, "number of texts that may wait; more are refused");

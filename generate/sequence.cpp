@@ -37,7 +37,7 @@ Sequence::Sequence(std::shared_ptr<const models::InferenceModel> model, const da
     : model_(std::move(model)),
       tokenizer_(tokenizer),
       options_(std::move(options)),
-      cache_(model_->config()),
+      cache_(model_->config(), model_->cache_type),
       sampler_(options_),
       stop_(options_.stop) {
     const std::size_t T = model_->config().block_size;

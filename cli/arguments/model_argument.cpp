@@ -106,10 +106,18 @@ void add_weight_flags(CLI::App& app, WeightFlags& flags) {
         ->excludes(precision);
 }
 
+void add_cache_flag(CLI::App& app, WeightFlags& flags) {
+    app.add_option("--cache-type", flags.cache,
+                   "keys and values of the text so far: f32, or f16, which takes half the memory and rounds them")
+        ->check(refuse_other_than(names_of<models::CacheType>()));
+}
+
 InferenceArgument load_for_inference(const ModelArgument& argument, const WeightFlags& weights) {
     const WeightType type = weights.type_for(argument.weights());
     models::LoadedModel loaded = load_current(argument, {type, true});
-    return {std::make_shared<const models::InferenceModel>(*loaded.model, type), std::move(loaded.tokenizer)};
+    auto model = std::make_shared<models::InferenceModel>(*loaded.model, type);
+    model->cache_type = weights.cache_type();
+    return {std::move(model), std::move(loaded.tokenizer)};
 }
 
 }  // namespace inkling::cli

@@ -29,12 +29,14 @@ models::LoadedModel load_current(const ModelArgument& argument, models::WeightSt
 // Warns on stderr if the tokenizer's file leaves something open. load_current calls it.
 void warn_of_tokenizer(const data::Tokenizer& tokenizer);
 
-// --precision and --quantize: the storage of weights for inference.
+// --precision, --quantize and --cache-type: the storage of weights, keys and values for inference.
 struct WeightFlags {
-    std::string precision = {}, quantize = {};
+    std::string precision = {}, quantize = {}, cache = name_of(models::CacheType::f32);
+    models::CacheType cache_type() const { return *find_named<models::CacheType>(cache); }
     WeightType type_for(const std::filesystem::path& model) const;  // without flags models::usual_weights
 };
 void add_weight_flags(CLI::App& app, WeightFlags& flags);
+void add_cache_flag(CLI::App& app, WeightFlags& flags);
 
 struct InferenceArgument {
     std::shared_ptr<const models::InferenceModel> model;

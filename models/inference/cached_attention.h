@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "models/kv_cache.h"
+
 namespace inkling::models {
 
 // Threads share columns by whole cache lines, and vectors that lie across lines take half as long again.
@@ -21,11 +23,11 @@ struct HeadShape {
 };
 
 // scores[g stride + j] for j in [begin, end).
-void attention_scores(const HeadShape& head, const float* q, const float* keys, std::size_t begin, std::size_t end,
+void attention_scores(const HeadShape& head, const float* q, CachedRows keys, std::size_t begin, std::size_t end,
                       float scale, float* scores);
 
 // Columns [begin, end) of y (G, d). begin starts a cache line; `room` is scratch of the caller's.
-void attention_values(const HeadShape& head, const float* scores, std::size_t n, const float* values, std::size_t begin,
+void attention_values(const HeadShape& head, const float* scores, std::size_t n, CachedRows values, std::size_t begin,
                       std::size_t end, float* room, float* y);
 
 }  // namespace inkling::models

@@ -24,6 +24,8 @@ class InferenceModel {
     // A model over the same weights with the adapter of this transformer (load_adapter).
     InferenceModel with_adapter(const Transformer<float>& transformer) const;
 
+    CacheType cache_type = CacheType::f32;  // of the caches that its texts get
+
     const Architecture& config() const { return model_.config; }
     WeightType type() const { return type_; }
     // The number of threads that pays in a step of `texts` texts with `tokens` tokens in all, given enough processors.

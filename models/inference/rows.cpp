@@ -57,12 +57,12 @@ Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, cons
         std::copy_n(q.data + b * q.stride + kv_head * head.queries * d, head.queries * d, room);
         for (std::size_t g = 0; g < head.queries; ++g) norm_and_rotate(b, room + g * d, ParameterName::query_norm);
         if (end == length(b)) {
-            float* const key = cache.key(layer, kv_head, at);
+            float* const key = room + head.queries * d;
             std::copy_n(k.data + b * k.stride + kv_head * d, d, key);
             norm_and_rotate(b, key, ParameterName::key_norm);
-            std::copy_n(v.data + b * v.stride + kv_head * d, d, cache.value(layer, kv_head, at));
+            cache.put(layer, kv_head, at, key, v.data + b * v.stride + kv_head * d);
         }
-        attention_scores(head, room, cache.key(layer, kv_head, first(b)), begin, end, static_cast<float>(scale),
+        attention_scores(head, room, cache.keys(layer, kv_head, first(b)), begin, end, static_cast<float>(scale),
                          scores_of(b, kv_head));
     });
     wait();
@@ -73,7 +73,7 @@ Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, cons
         begin = column(begin), end = column(end);
         if (begin == end) return;
         float* const y = all_.attended.data() + b * all_.q_width + kv_head * head.queries * d;
-        attention_values(head, scores_of(b, kv_head), n, all_.caches[b]->value(layer, kv_head, first(b)), begin, end,
+        attention_values(head, scores_of(b, kv_head), n, all_.caches[b]->values(layer, kv_head, first(b)), begin, end,
                          room, y);
         for (std::size_t g = 0; g < head.queries; ++g) round_for(all_.precision, y + g * d + begin, end - begin);
     });

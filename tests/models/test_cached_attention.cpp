@@ -1,6 +1,7 @@
 // Attention of one token over a cache against sums in double.
 #include "models/inference/cached_attention.h"
 
+#include "engine/kernels/half_row.h"
 #include "engine/ops/plain/attention.h"
 
 using namespace inkling::models;
@@ -30,6 +31,27 @@ TEST_CASE("inference: attention over a cache is that of double, however threads 
             for (const std::size_t column : {std::size_t{16}, std::size_t{64}})
                 if (column < d) CHECK(same_bits(y, attended(n / 3, column)));
             CHECK(same_bits(y, attended(n / 2, 0)));
+            // float16 rows are those numbers, widened
+            Array<float> half_k({n, (d + 1) / 2}), half_v({n, (d + 1) / 2}), room({head.room()}),
+                scores({3, head.stride}), from_half({3, d}), wide_k({n, d}), wide_v({n, d}), from_wide({3, d});
+            for (const auto& [x, half, widened] : {std::tuple{&k, &half_k, &wide_k}, {&v, &half_v, &wide_v}})
+                for (std::size_t j = 0; j < n; ++j) {
+                    auto* const row = reinterpret_cast<std::uint16_t*>(half->data() + j * half->dim(1));
+                    round_row(d, x->data() + j * d, row);
+                    widen_row(d, row, widened->data() + j * d);
+                    for (std::size_t i = 0; i < d; ++i)
+                        CHECK(widened->data()[j * d + i] == f16_to_f32(f32_to_f16(x->data()[j * d + i])));
+                }
+            for (const bool half : {true, false}) {
+                const CachedRows keys = half ? CachedRows(half_k.data(), CacheType::f16) : wide_k.data(),
+                                 values = half ? CachedRows(half_v.data(), CacheType::f16) : wide_v.data();
+                Array<float>& out = half ? from_half : from_wide;
+                attention_scores(head, q.data(), keys, n / 3, n, 0.5f, scores.data());
+                attention_scores(head, q.data(), keys, 0, n / 3, 0.5f, scores.data());
+                for (const auto& [first, last] : {std::pair{d / 32 * 16, d}, {std::size_t{0}, d / 32 * 16}})
+                    attention_values(head, scores.data(), n, values, first, last, room.data(), out.data());
+            }
+            CHECK(same_bits(from_half, from_wide));
         }
     }
 }

@@ -41,9 +41,9 @@ TEST_CASE("inference: of a layer with a window, a cache holds two windows", "[mo
     const auto model = made(mistral(7));
     KvCache cache(model->config);
     prefill(InferenceModel(*model), cache, some_tokens(9));
-    const float* const key = cache.key(0, 0, 8);
+    const void* const key = cache.keys(0, 0, 8).data;
     cache.reserve(24);  // as before each token of a text: nothing moves while the next one has room
-    CHECK(cache.key(0, 0, 8) == key);
+    CHECK(cache.keys(0, 0, 8).data == key);
 }
 
 TEST_CASE("inference: prefill and forward passes can be interrupted before each layer", "[models]") {
@@ -102,7 +102,7 @@ TEST_CASE("inference: a cache that finds no memory for more tokens stays as it w
     config.block_size = std::size_t{1} << 22;  // a layer's keys take 0.8 GB, its values too
     KvCache cache(config);
     cache.reserve(64);
-    const float* const value = cache.value(0, 1, 63);
+    const void* const value = cache.values(0, 1, 63).data;
     rlim_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit before{};
@@ -111,7 +111,7 @@ TEST_CASE("inference: a cache that finds no memory for more tokens stays as it w
     setrlimit(RLIMIT_AS, &limit);
     CHECK_THROWS_AS(cache.reserve(config.block_size), std::bad_alloc);
     setrlimit(RLIMIT_AS, &before);
-    CHECK_ALL(cache.bytes() == std::size_t{2 * 3 * 64 * 48} * sizeof(float), cache.value(0, 1, 63) == value);
+    CHECK_ALL(cache.bytes() == std::size_t{2 * 3 * 64 * 48} * sizeof(float), cache.values(0, 1, 63).data == value);
 }
 
 TEST_CASE("inference: mismatched arguments are refused, and caches stay as they were", "[models]") {

@@ -24,6 +24,12 @@ std::vector<Architecture> shapes() {
     return all;
 }
 
+// Whether a cache in float16 rounds nothing.
+bool same_bits_with_f16(const InferenceModel& inference, const Tokens& text) {
+    KvCache half(inference.config(), CacheType::f16), full(inference.config());
+    return prefill(inference, half, text) == prefill(inference, full, text);
+}
+
 }  // namespace
 
 TEST_CASE("inference: token by token, in pieces and at once are the whole forward pass", "[models]") {
@@ -45,7 +51,14 @@ TEST_CASE("inference: token by token, in pieces and at once are the whole forwar
             KvCache prompt(config);
             prefill(inference, prompt, std::span(text).first(cut));
             for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, prompt, text[i]), expected(i)) < 2e-5);
+            KvCache half(config, CacheType::f16);
+            CHECK(worst(prefill(inference, half, std::span(text).first(cut)), expected(cut - 1)) < 5e-3);
+            KvCache copy = half;
+            CHECK(worst(prefill(inference, half, std::span(text).subspan(cut)), expected(39)) < 5e-3);
+            for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, copy, text[i]), expected(i)) < 5e-3);
+            CHECK(copy.bytes() == (config.head_size() + 1) / 2 * by_token.bytes() / config.head_size());
         }
+        CHECK_FALSE(same_bits_with_f16(inference, text));
     }
 }
 

@@ -32,7 +32,8 @@ struct NamedFolder {
 // The model, and one more per adapter, sharing its weights. An adapter without a name is applied to the model itself.
 // Throws BadInput.
 std::vector<ServedModel> load_served_models(const NamedFolder& model, WeightType type,
-                                            const std::vector<NamedFolder>& adapters);
+                                            const std::vector<NamedFolder>& adapters,
+                                            models::CacheType cache = models::CacheType::f32);
 ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type);
 
 }  // namespace inkling::web
