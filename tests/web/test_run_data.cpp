@@ -181,6 +181,15 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     CHECK_ALL(prompt.starts_with("Once there was"), tokenizer.encode(prompt).size() <= 32);
     CHECK(tokenizer.encode(web::usual_prompt(run, tokenizer, 8)).size() <= 8);
     CHECK(web::usual_prompt({{"samples", ordered_json::array()}}, tokenizer, 64) == "");
+    // the template's own system message is left out
+    const std::string system = "<|im_start|>system\nBe brief<|im_end|>\n",
+                      question = "<|im_start|>user\nhello<|im_end|>\n";
+    const ChatFolder brief("{{'<|im_start|>system\nBe brief<|im_end|>\n'}}" + std::string(kChatMl), 512);
+    const auto briefed = models::open_tokenizer(brief.scratch.path());
+    run = {{"samples", {{{"prompt", system + question}, {"text", "a"}}}}};
+    CHECK(web::usual_prompt(run, *briefed, 64).starts_with("<|im_start|>user\nhello"));
+    run = {{"samples", {{{"prompt", question}, {"text", "a"}}}}};
+    CHECK(web::usual_prompt(run, *briefed, 64).starts_with(question));
     // a special token is never cut
     const ChatFolder model(kChatMl, 512);
     const auto chat = models::open_tokenizer(model.scratch.path());

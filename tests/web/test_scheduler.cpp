@@ -54,8 +54,11 @@ TEST_CASE("scheduler: a prompt ends with its client, or with the server, before 
     CHECK_ALL(last.refused() == "shutting_down", last.times == 2, metrics.running() == 0);
 }
 
-TEST_CASE("scheduler: a long prompt is read in pieces, and others get a token between them", "[serve]") {
-    models::Transformer<float> model(gpt2_shape(37, 1, 3, 48, 5 * generate::kPromptPiece, 0.0, true));
+TEST_CASE("scheduler: a long prompt is read in pieces, and others get a token between them and between layers",
+          "[serve]") {
+    const bool by_layers = GENERATE(false, true);
+    const std::size_t layers = by_layers ? 3 : 1;
+    models::Transformer<float> model(gpt2_shape(37, layers, 3, 48, 5 * generate::kPromptPiece, 0.0, true));
     model.eval();
     const auto inference = std::make_shared<models::InferenceModel>(model);
     const auto sequence = [&](std::size_t prompt, std::size_t max_tokens) {
@@ -83,14 +86,15 @@ TEST_CASE("scheduler: a long prompt is read in pieces, and others get a token be
         return std::shared_ptr<web::ChoiceStream>(&stream, [](web::ChoiceStream*) {});
     };
     web::Metrics metrics;
-    web::Scheduler scheduler({}, metrics);
+    web::Scheduler scheduler({.seconds_between = by_layers ? 0 : 1e9}, metrics);
     scheduler.add(not_owned(running)), scheduler.add(not_owned(reading));
     both.count_down();
     while (reading.wait()) {
     }
-    CHECK(written.size() >= 4);  // pieces, and perhaps a token before the first
-    CHECK(written.size() <= 5);
-    for (std::size_t i = 1; i < written.size(); ++i) CHECK(written[i] == written[i - 1] + 1);
+    CHECK(written.size() >= 4 * layers);  // pieces, and perhaps a token before the first
+    CHECK(written.size() <= 4 * layers + 1);
+    for (std::size_t i = 1; i < written.size(); ++i)  // between pieces a token follows that of the last layer
+        CHECK(written[i] - written[i - 1] <= (by_layers ? 2 : 1));
     generate::Sequence alone = sequence(prompt, 3);
     alone.write();
     CHECK(std::ranges::equal(reading.jobs()[0].choices[0].sequence.tokens(), alone.tokens()));

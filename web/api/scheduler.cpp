@@ -21,6 +21,18 @@ std::size_t texts_of(At first, At last) {
                            [](std::size_t n, const auto& job) { return n + job->count(); });
 }
 
+// True while it lives.
+class Flag {
+  public:
+    explicit Flag(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Flag() { flag_ = false; }
+    Flag(const Flag&) = delete;
+    Flag& operator=(const Flag&) = delete;
+
+  private:
+    bool& flag_;
+};
+
 HttpError shutting_down() { return {503, "the server is shutting down", "", "shutting_down"}; }
 
 }  // namespace
@@ -130,7 +142,11 @@ void Scheduler::drop_abandoned() {
 
 void Scheduler::read_prompt() {
     const Job job = next_;
-    const Interruptible scope([&] { return job->stream.abandoned(); });
+    const Interruptible scope([&] {
+        if (stepping_) return false;  // a running text reads its window again
+        step_beside();
+        return job->stream.abandoned();
+    });
     try {
         if (job->read_piece()) return;
         metrics_.prompt_read(job->prompt.prompt_tokens(), job->prompt.prompt_seconds());
@@ -146,6 +162,14 @@ void Scheduler::read_prompt() {
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
     }
     next_ = nullptr;
+}
+
+void Scheduler::step_beside() {
+    if (running_.empty() || seconds_now() - last_step_ < options_.seconds_between) return;
+    try {
+        step();
+    } catch (const std::exception&) {  // out of memory outside of a job, as in run()
+    }
 }
 
 // Steps the job's texts of this model one by one; if one fails, all fail.
@@ -169,6 +193,7 @@ void Scheduler::step() {
         }
     }
     const double start = seconds_now();
+    const Flag stepping(stepping_);
     std::size_t tokens = 0;
     for (const auto& [inference, batch] : batches) {
         try {
@@ -191,6 +216,7 @@ void Scheduler::step() {
         }
     }
     running_.erase(first, running_.end());
+    last_step_ = seconds_now();
 }
 
 }  // namespace inkling::web

@@ -19,6 +19,8 @@ struct SchedulerOptions {
     std::size_t parallel = 16;  // texts generated at once
     std::size_t queue = 256;    // texts that may wait
     std::size_t threads = 1;    // OpenMP threads
+    // While a prompt is read, running texts get a token before the next layer if they have waited so long.
+    double seconds_between = 0.05;
 };
 
 class Scheduler {
@@ -39,8 +41,9 @@ class Scheduler {
     bool stopping();
     bool take_next();       // waits for work; false: stopped
     void drop_abandoned();  // removes jobs whose clients have disconnected
-    void read_prompt();     // a piece of next_'s: running texts wait no longer for their next token
+    void read_prompt();     // a piece of next_'s
     void step();            // one token for each text
+    void step_beside();     // the same between two layers of next_'s prompt
     static void step_alone(ChoiceStream::Job& job, const void* inference);
 
     const SchedulerOptions options_;
@@ -51,6 +54,8 @@ class Scheduler {
     bool stopping_ = false;
     Job next_;  // its prompt is being read
     Jobs running_;
+    bool stepping_ = false;
+    double last_step_ = 0;  // when it ended
     std::thread thread_;
 };
 

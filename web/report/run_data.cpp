@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "data/chat/chat_template.h"
 #include "data/stories/stories.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
@@ -237,6 +238,28 @@ void sort_best_first(std::vector<Json>& runs) {
     std::stable_sort(rest, runs.end(), [](const Json& a, const Json& b) { return last_loss(a) < last_loss(b); });
 }
 
+// Where the first turn begins behind a system message that the template writes by itself; else 0.
+static std::size_t behind_system_message(const std::string& text, const data::Tokenizer& tokenizer) {
+    if (!tokenizer.chat) return 0;
+    try {
+        const data::ChatTemplate form = data::ChatTemplate::of(tokenizer);
+        const auto asked = [&](const char* content) {
+            const data::ChatMessage message{"user", content};
+            return form.encode(std::span(&message, 1), tokenizer);
+        };
+        const std::vector<std::int32_t> a = asked("a"), b = asked("b");
+        const auto differ = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+        const std::string before = tokenizer.decode(std::span(a.begin(), differ));
+        const std::int32_t end = form.end_of_turn();
+        const std::string mark = tokenizer.decode(std::span(&end, 1));
+        const std::size_t last = before.rfind(mark);
+        if (last == std::string::npos || !text.starts_with(before)) return 0;
+        return text.find_first_not_of("\n ", last + mark.size());
+    } catch (const BadInput&) {  // no usable template
+        return 0;
+    }
+}
+
 std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
     constexpr std::size_t kTokens = 32, kBytes = 4000;
     for (auto sample = run["samples"].rbegin(); sample != run["samples"].rend(); ++sample) {
@@ -244,6 +267,7 @@ std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std:
         if (!prompt.is_string() || !text.is_string()) continue;
         std::string all = prompt.get<std::string>() + text.get<std::string>();
         all.erase(0, all.find_first_not_of("\n"));
+        all.erase(0, behind_system_message(all, tokenizer));
         all.resize(cut_text(all, kBytes).size());
         all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
         std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens, so that no special token is cut

@@ -166,10 +166,10 @@ function set_mode(mode) {
   by_id("output").hidden = by_id("legend").hidden = tokens.list.length === 0;
   show_talk();
 }
+const can_chat = () => play.models.find(({ id }) => id === settings.model.value)?.chat === true;
 function show_modes() {
-  const can_chat = play.models.find(({ id }) => id === settings.model.value)?.chat === true;
-  by_id("modes").hidden = !can_chat;
-  if (!can_chat && play.mode === "chat") set_mode("text");
+  by_id("modes").hidden = !can_chat();
+  if (!can_chat() && play.mode === "chat") set_mode("text");
 }
 
 // --- the link
@@ -214,6 +214,7 @@ async function begin() {
   }
   settings.set_models(play.models);
   show_modes();
+  if (can_chat() && !location.hash) set_mode("chat");  // a link says what it shows
 }
 
 by_id("write").addEventListener("click", () => write());
