@@ -175,10 +175,9 @@ Action add_export(CLI::App& app) {
            "gguf: for llama.cpp (a nanochat becomes a qwen3); hf: a folder for transformers; hf-qwen3: the same, with "
            "a nanochat as qwen3; gguf-lora: only the adapter, for llama.cpp's --lora")
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}));
-    app.add_option(
-           "--type,--outtype", args->type,
-           "type of the weights: f32, f16 or bf16; gguf also q8_0, q4_0 with token tables in q8_0, or q4_k_m, "
-           "llama.cpp's mixture; default: the type of the model's files, or f32")
+    app.add_option("--type,--outtype", args->type,
+                   "type of the weights: f32, f16 or bf16; gguf also q8_0, q4_0 with token tables in q8_0, or q4_k_m, "
+                   "llama.cpp's mixture; default: the type of the model's files, or f32")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0", "q4_k_m"}));
     app.add_flag("--modelfile", args->modelfile, "also write an Ollama Modelfile beside the GGUF file");
     return [args] { return export_model(*args); };

@@ -73,9 +73,9 @@ std::string bytes_text(double x) noexcept {
     return fmt::format("{:.{}f} {}", x, unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, kUnits[unit]);
 }
 
-std::string out_of_memory_text(const std::string& what, double needed, double free, const std::string& mend) {
+std::string out_of_memory_text(const std::string& what, double needed, double free, const std::string& remedy) {
     return fmt::format("out of memory: {} needs about {}, and {} are free: {}", what, bytes_text(needed),
-                       bytes_text(free), mend);
+                       bytes_text(free), remedy);
 }
 
 OutOfMemory::OutOfMemory(std::size_t bytes) noexcept {

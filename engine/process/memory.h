@@ -16,8 +16,8 @@ std::size_t memory_in_use() noexcept;
 
 std::string bytes_text(double bytes) noexcept;  // 1234567890 as "1.23 GB"
 
-// "out of memory: WHAT needs about 4.13 GB, and 2.93 GB are free: MEND", for what is refused before it takes memory.
-std::string out_of_memory_text(const std::string& what, double needed, double free, const std::string& mend);
+// "out of memory: WHAT needs about 4.13 GB, and 2.93 GB are free: REMEDY", for what is refused before it takes memory.
+std::string out_of_memory_text(const std::string& what, double needed, double free, const std::string& remedy);
 
 struct OutOfMemory : std::bad_alloc {
     explicit OutOfMemory(std::size_t bytes) noexcept;

@@ -176,12 +176,14 @@ bool in_blocks(const Stored& stored, const ParameterSpec& p, WeightStorage stora
     return p.shape[1] % kQ8Block == 0 && p.shape[1] % block == 0;
 }
 
+// The type of the blocks that stay as they are; null for those that become q8_0.
+const BlockType* kept_type(std::string_view type, WeightStorage storage) {
+    return storage.type == WeightType::file || type == "Q8_0" ? block_type(type) : nullptr;
+}
+
 Weight<float> read_weight(const Stored& stored, const Architecture& a, const ParameterSpec& p, WeightStorage storage) {
     const std::string_view type = stored.file.tensor(stored.name_of(p)).layout->name;
-    if (in_blocks(stored, p, storage)) {
-        const bool as_they_are = storage.type == WeightType::file || type == "Q8_0";
-        return Weight<float>(read_blocks(stored, a, p, as_they_are ? block_type(type) : nullptr));
-    }
+    if (in_blocks(stored, p, storage)) return Weight<float>(read_blocks(stored, a, p, kept_type(type, storage)));
     const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
     const bool trained = storage.type == WeightType::fp32 && !storage.inference;
     if ((!rounded && type != "BF16") || !may_be_packed(p) || trained)
@@ -221,11 +223,16 @@ std::uint64_t loaded_bytes(const Architecture& a, const WeightFiles& file, Weigh
     std::uint64_t all = 0;
     for (const ParameterSpec& p : parameters(a)) {
         const std::uint64_t n = size_of(p.shape);
+        const formats::NumberLayout& layout = *stored.file.tensor(stored.name_of(p)).layout;
+        if (in_blocks(stored, p, storage) && kept_type(layout.name, storage)) {
+            all += layout.bytes_of(n);
+            continue;
+        }
         const bool packed = may_be_packed(p) && !(storage.inference && p.name == ParameterName::token_table),
                    trained = storage.type == WeightType::fp32 && !storage.inference,
                    half = may_be_packed(p) && !trained && (storage.type != WeightType::q8_0 || !packed) &&
-                          file.tensor(stored.name_of(p)).layout->name == "BF16";
-        if (packed && storage.type == WeightType::q8_0 && p.shape[1] % kQ8Block == 0)
+                          layout.name == "BF16";
+        if (in_blocks(stored, p, storage) || (packed && storage.type == WeightType::q8_0 && p.shape[1] % kQ8Block == 0))
             all += n / kQ8Block * (kQ8Block + sizeof(std::uint16_t));
         else
             all += n * ((packed && storage.type == WeightType::bf16) || half ? sizeof(BFloat16) : sizeof(float));
