@@ -52,10 +52,10 @@ TEST_CASE("inference: token by token, in pieces and at once are the whole forwar
             prefill(inference, prompt, std::span(text).first(cut));
             for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, prompt, text[i]), expected(i)) < 2e-5);
             KvCache half(config, CacheType::f16);
-            CHECK(worst(prefill(inference, half, std::span(text).first(cut)), expected(cut - 1)) < 5e-3);
+            CHECK(worst(prefill(inference, half, std::span(text).first(cut)), expected(cut - 1)) < 2e-2);
             KvCache copy = half;
-            CHECK(worst(prefill(inference, half, std::span(text).subspan(cut)), expected(39)) < 5e-3);
-            for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, copy, text[i]), expected(i)) < 5e-3);
+            CHECK(worst(prefill(inference, half, std::span(text).subspan(cut)), expected(39)) < 2e-2);
+            for (std::size_t i = cut; i < 40; ++i) CHECK(worst(step(inference, copy, text[i]), expected(i)) < 2e-2);
             CHECK(copy.bytes() == (config.head_size() + 1) / 2 * by_token.bytes() / config.head_size());
         }
         CHECK_FALSE(same_bits_with_f16(inference, text));
