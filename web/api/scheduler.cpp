@@ -8,6 +8,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/scoped_value.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/process/threads.h"
 #include "web/http/http_error.h"
@@ -20,18 +21,6 @@ std::size_t texts_of(At first, At last) {
     return std::accumulate(first, last, std::size_t{0},
                            [](std::size_t n, const auto& job) { return n + job->count(); });
 }
-
-// True while it lives.
-class Flag {
-  public:
-    explicit Flag(bool& flag) : flag_(flag) { flag_ = true; }
-    ~Flag() { flag_ = false; }
-    Flag(const Flag&) = delete;
-    Flag& operator=(const Flag&) = delete;
-
-  private:
-    bool& flag_;
-};
 
 HttpError shutting_down() { return {503, "the server is shutting down", "", "shutting_down"}; }
 
@@ -193,7 +182,7 @@ void Scheduler::step() {
         }
     }
     const double start = seconds_now();
-    const Flag stepping(stepping_);
+    const ScopedValue<bool> stepping(stepping_, true);
     std::size_t tokens = 0;
     for (const auto& [inference, batch] : batches) {
         try {
