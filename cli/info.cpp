@@ -95,7 +95,7 @@ int show(const InfoArguments& args) {
                                    {"chat_template", template_of(*header.tokenizer)},
                                    {"type", std::string(header.weights.type())},
                                    {"bytes", header.weights.bytes()},
-                                   {"cache_bytes_per_token",  // --cache-type f16: half of it
+                                   {"bytes_a_token",  // of keys and values; --cache-type f16: half of it
                                     models::KvCache::bytes_a_token(c, models::CacheType::f32)}};
     if (const auto& [adapter, adapted, count] = header.adapter; adapter.rank > 0) {
         info["bytes"] = fs::file_size(folder / "adapter_model.safetensors");
