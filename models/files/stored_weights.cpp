@@ -256,7 +256,7 @@ void keep_in_files(Transformer<float>& model, WeightFiles file) {
     model.read_rows = [files, a = model.config](const ParameterSpec& p, std::size_t begin, std::size_t end) {
         const Stored stored{family(a.family), *files};
         const bool copies = p.name == ParameterName::head && !files->contains(stored.name_of(p));  // of an untied table
-        const ParameterSpec& from = copies ? parameters(a).front() : p;
+        const ParameterSpec from = copies ? parameters(a).front() : p;
         if (stored_in_order(stored, a, from))
             return read_in_order<float>(stored, from, files->tensor(stored.name_of(from)).rows(begin, end));
         return read_values<float>(stored, a, from).sliced(0, begin, end).clone();
