@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 
 #include "engine/base/cpu.h"
 #include "engine/base/half.h"
@@ -102,7 +103,7 @@ constexpr BlockType entry(std::string_view name, float largest = 0) {
                    row_group::block_kernel<Plain, Product>(),
                    row_group::block_kernel<Vnni, Product>()};
     type.largest = largest;
-    if constexpr (kRound != nullptr)
+    if constexpr (!std::is_null_pointer_v<decltype(kRound)>)
         type.round = [](const float* x, std::size_t n, std::byte* b) {
             for (; n > 0; --n, x += kNumbers, b += kBytes) kRound(x, b);
         };
