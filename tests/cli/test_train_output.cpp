@@ -164,7 +164,7 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     check_fails(call(folder.train(small("--skip-spikes -1"))), 2, "--skip-spikes");
 }
 
-TEST_CASE("--log-level: warnings, errors and all else on stderr, each from its level on", "[cli]") {
+TEST_CASE("log level: warnings, errors and all else on stderr, each from its level on", "[cli]") {
     const TrainFolder folder;
     execute(folder.train(kSmall));
     int steps = 20;
