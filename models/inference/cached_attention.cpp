@@ -17,8 +17,8 @@ constexpr std::size_t kAhead = 4096;    // bytes of keys that are prefetched: th
 // sums[i] += sum over even j of weights[j] values[j, i], and odd_sums[i] over odd j: N vectors of columns, which
 // load(p) reads.
 template <std::size_t N, class Load>
-inline void add_rows(const float* weights, const float* values, std::size_t begin, std::size_t end, std::size_t d,
-                     float* sums, float* odd_sums, const Load& load) {
+inline void add_rows(const float* weights, const float* values, std::size_t rows, std::size_t d, float* sums,
+                     float* odd_sums, const Load& load) {
     Vec<float> even[N], odd[N];
     for (std::size_t k = 0; k < N; ++k) {
         even[k] = Vec<float>::load_aligned(sums + k * W);
@@ -28,9 +28,9 @@ inline void add_rows(const float* weights, const float* values, std::size_t begi
         for (std::size_t k = 0; k < N; ++k)
             to[k] = multiply_add(Vec<float>(weights[j]), load(values + j * d + k * W), to[k]);
     };
-    std::size_t j = begin;
-    for (; j + 2 <= end; j += 2) add(j, even), add(j + 1, odd);
-    if (j < end) add(j, even);
+    std::size_t j = 0;
+    for (; j + 2 <= rows; j += 2) add(j, even), add(j + 1, odd);
+    if (j < rows) add(j, even);
     for (std::size_t k = 0; k < N; ++k) {
         even[k].store_aligned(sums + k * W);
         odd[k].store_aligned(odd_sums + k * W);
@@ -38,12 +38,12 @@ inline void add_rows(const float* weights, const float* values, std::size_t begi
 }
 
 // The same for columns [first, last).
-void add_block(const float* weights, const float* values, std::size_t begin, std::size_t end, std::size_t d,
-               std::size_t first, std::size_t last, float* sums, float* odd_sums) {
+void add_block(const float* weights, const float* values, std::size_t rows, std::size_t d, std::size_t first,
+               std::size_t last, float* sums, float* odd_sums) {
     for (std::size_t i = first; i < last;) {
         const std::size_t left = last - i;
         const auto columns = [&](auto N, const auto& load) {
-            add_rows<decltype(N)::value>(weights, values + i, begin, end, d, sums + i, odd_sums + i, load);
+            add_rows<decltype(N)::value>(weights, values + i, rows, d, sums + i, odd_sums + i, load);
             i += N * W;
         };
         const auto whole = [](const float* p) { return Vec<float>::load_unaligned(p); };
@@ -129,7 +129,7 @@ void attention_values(const HeadShape& head, const float* scores, std::size_t n,
         const float* const block = wide.at(j, j + rows, begin, end);
         for (std::size_t g = 0; g < G; ++g) {
             float* const sum = sums + 2 * g * width;
-            add_block(weights + g * head.stride + j, block, 0, rows, head.size, begin, end, sum, sum + width);
+            add_block(weights + g * head.stride + j, block, rows, head.size, begin, end, sum, sum + width);
         }
     }
     for (std::size_t g = 0; g < G; ++g) {
