@@ -5,19 +5,15 @@
 #include <type_traits>
 
 #include "engine/base/cpu.h"
-#include "engine/base/half.h"
 #include "engine/kernels/block_products.h"
 #include "engine/kernels/block_rounding.h"
 
 namespace inkling {
 namespace {
 
-unsigned u8(const std::byte* p) { return std::to_integer<unsigned>(*p); }
+using block_bytes::half_at, block_bytes::number, block_bytes::u8;
+
 float signed_byte(const std::byte* p) { return static_cast<float>(static_cast<std::int8_t>(u8(p))); }
-
-float half_at(const std::byte* p) { return f16_to_f32(static_cast<std::uint16_t>(u8(p) | u8(p + 1) << 8)); }
-
-float number(unsigned quant, int offset) { return static_cast<float>(static_cast<int>(quant) - offset); }
 
 void widen_q8_0(const std::byte* b, float* y) {
     const float d = half_at(b);

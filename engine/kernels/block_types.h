@@ -10,7 +10,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+
+#include "engine/base/half.h"
 
 namespace inkling {
 namespace row_group {
@@ -61,5 +64,14 @@ struct BlockType {
 };
 
 const BlockType* block_type(std::string_view name);
+
+// What widening reads of a block.
+namespace block_bytes {
+
+inline unsigned u8(const std::byte* p) { return std::to_integer<unsigned>(*p); }
+inline float half_at(const std::byte* p) { return f16_to_f32(static_cast<std::uint16_t>(u8(p) | u8(p + 1) << 8)); }
+inline float number(unsigned quant, int offset) { return static_cast<float>(static_cast<int>(quant) - offset); }
+
+}  // namespace block_bytes
 
 }  // namespace inkling

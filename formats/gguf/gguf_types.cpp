@@ -6,17 +6,12 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/base/half.h"
 #include "engine/kernels/block_types.h"
 
 namespace inkling::formats {
 namespace {
 
-unsigned u8(const std::byte* p) { return std::to_integer<unsigned>(*p); }
-
-float half_at(const std::byte* p) { return f16_to_f32(static_cast<std::uint16_t>(u8(p) | u8(p + 1) << 8)); }
-
-float number(unsigned quant, int offset) { return static_cast<float>(static_cast<int>(quant) - offset); }
+using block_bytes::half_at, block_bytes::number, block_bytes::u8;
 
 // 256 numbers: 16 bytes of a 4-bit scale and minimum for 16 numbers each, 2 bits each, d, dmin.
 void widen_q2_k(const std::byte* b, float* y) {
