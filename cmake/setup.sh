@@ -35,7 +35,7 @@ packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev librandom123-dev
 install_missing() {
     local missing=() as_root=() package log
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        fail "this script installs Debian's packages, and here is no apt-get: install the equivalents of" \
+        fail "this script installs Debian packages, and apt-get is missing: install the equivalents of" \
             "${packages[*]}, then run: cmake --preset release && cmake --build --preset release"
     fi
     for package in "${packages[@]}"; do

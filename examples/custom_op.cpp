@@ -13,7 +13,7 @@ using namespace inkling;
 template <class T>
 Tensor<T> snake(const Tensor<T>& x, T a) {
     check_defined("snake", x);
-    check(a > 0, "snake: a frequency above 0 is required, got {}", a);
+    check(a > 0, "snake: expected a frequency above 0, got {}", a);
     Array<T> y = x.value() + xt::square(xt::sin(a * x.value())) / a;
     return record("snake", std::move(y), inputs(x), [a, x = Saved(x)](const Array<T>& dy, Gradients<T>& grads) {
         grads.add(0, dy * (1 + xt::sin(2 * a * *x)));

@@ -155,7 +155,7 @@ def main(path, steps=2000):
     characters = sorted(set(text))
     ids = np.array([characters.index(c) for c in text], dtype=np.int32)
     if len(ids) < 10 * (Config.context + 2):
-        sys.exit(f"gpt: a text of at least {10 * (Config.context + 2)} characters is required, got {len(ids)}")
+        sys.exit(f"gpt: expected a text of at least {10 * (Config.context + 2)} characters, got {len(ids)}")
     random = inkling.Generator(1337)
     model = GPT(random, Config(vocabulary=len(characters)))
     print(f"{model.parameter_count()} parameters, {len(ids)} characters, {len(characters)} different ones")

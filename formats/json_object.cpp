@@ -106,7 +106,7 @@ bool JsonObject::required_flag(const std::string& key) const {
 void JsonObject::refuse_others() const {
     for (const auto& [key, value] : json_.items())
         if (!known_.contains(key) && !value.is_null())
-            refuse(key, "this is not known here, and it may change the result: leave it out");
+            refuse(key, "not supported, and it may change the result; remove it");
 }
 
 }  // namespace inkling::formats

@@ -104,7 +104,7 @@ void KvCache::put(std::size_t layer, std::size_t head, std::size_t position, con
 }
 
 void KvCache::reserve(std::size_t n) {
-    check(n <= most_, "KvCache: room for at most the context of {} tokens is required, got {}", most_, n);
+    check(n <= most_, "KvCache: expected at most the context of {} tokens, got {}", most_, n);
     next_.assign(layers_.size(), {0});
     for (Layer& l : layers_) {
         if (n <= l.first + l.capacity()) continue;

@@ -62,8 +62,8 @@ template <class T>
 void Transformer<T>::adapt(const AdapterOptions& options, const ParameterFilter& targets,
                            std::optional<Generator> random) {
     const std::size_t r = options.rank;
-    check(r > 0, "adapters: a rank of at least 1 is required, got {}", r);
-    check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
+    check(r > 0, "adapters: expected a rank of at least 1, got {}", r);
+    check(options.dropout >= 0 && options.dropout < 1, "adapters: expected a dropout in [0, 1), got {}",
           options.dropout);
     adapter = options;
     for (const ParameterSpec& p : all_specs(config)) {
@@ -167,7 +167,7 @@ template <class T>
 Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& options) const {
     const std::size_t start = options.cache ? options.cache->length() : 0;
     check(ids.rank() == 2 && ids.dim(1) >= 1 && start + ids.dim(1) <= config.block_size,
-          "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {} after {}", config.family,
+          "{}: expected ids (B, T) with T from 1 to the context of {}, got shape {} after {}", config.family,
           config.block_size, ids.shape(), start);
     TensorOps<T> ops(*this, options);
     check(!(ops.drops() || ops.adapters_drop()) || options.random,

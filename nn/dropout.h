@@ -11,7 +11,7 @@ template <class T>
 class Dropout : public Module<T> {
   public:
     explicit Dropout(double probability) : p(probability) {  // in [0, 1)
-        check(p >= 0 && p < 1, "Dropout: a probability of at least 0 and below 1 is required, got {}", p);
+        check(p >= 0 && p < 1, "Dropout: expected a probability of at least 0 and below 1, got {}", p);
     }
 
     // In training mode each call takes a key from `random`, which must not be null.

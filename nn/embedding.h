@@ -11,7 +11,7 @@ class Embedding : public Module<T> {
   public:
     // Initial values N(0, 1), as torch.nn.Embedding.
     Embedding(Generator& random, std::size_t count, std::size_t width) {
-        check(count > 0 && width > 0, "Embedding: sizes above 0 are required, got {} ids of width {}", count, width);
+        check(count > 0 && width > 0, "Embedding: expected sizes above 0, got {} ids of width {}", count, width);
         weight = parameter<T>({count, width}, Initial::normal(1), random);
     }
 

@@ -15,7 +15,7 @@ class Linear : public Module<T> {
   public:
     // Initial values as torch.nn.Linear: uniform in +-1/sqrt(in).
     Linear(Generator& random, std::size_t in, std::size_t out, bool with_bias = true) {
-        check(in > 0 && out > 0, "Linear: sizes above 0 are required, got {} in and {} out", in, out);
+        check(in > 0 && out > 0, "Linear: expected sizes above 0, got {} in and {} out", in, out);
         const Initial bound = Initial::uniform(1.0 / std::sqrt(static_cast<double>(in)));
         weight = parameter<T>({out, in}, bound, random);
         if (with_bias) bias = parameter<T>({out}, bound, random);

@@ -6,7 +6,7 @@ namespace inkling::nn {
 
 template <class T>
 Array<T> sinusoidal_positions(std::size_t length, std::size_t width) {
-    check(width % 2 == 0, "sinusoidal_positions: an even width is required, got {}", width);
+    check(width % 2 == 0, "sinusoidal_positions: expected an even width, got {}", width);
     Array<T> table({length, width});
     for (std::size_t p = 0; p < length; ++p) {
         for (std::size_t i = 0; i < width; i += 2) {

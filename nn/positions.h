@@ -22,7 +22,7 @@ class LearnedPositions : public Module<T> {
     // x (..., L, width) + the vectors of positions start .. start + L - 1.
     Tensor<T> forward(const Tensor<T>& x, std::size_t start = 0) const {
         check(x.rank() >= 2 && x.dim(-1) == weight.dim(1) && start + x.dim(-2) <= weight.dim(0),
-              "LearnedPositions: x (..., L, {}) with at most {} positions is required, got shape {} from position {}",
+              "LearnedPositions: expected x (..., L, {}) with at most {} positions, got shape {} from position {}",
               weight.dim(1), weight.dim(0), x.shape(), start);
         return add(x, slice(weight, 0, start, start + x.dim(-2)));
     }

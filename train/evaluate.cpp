@@ -79,7 +79,7 @@ double mean_loss(models::Transformer<float>& model, std::size_t rows, const Eval
 }  // namespace
 
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options) {
-    check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
+    check<BadInput>(tokens.size() >= 2, "evaluate: expected a text of at least 2 tokens, got {}", tokens.size());
     const std::size_t T = options.length ? options.length : model.config.block_size, all = tokens.size() - 1;
     const std::size_t step = options.stride ? std::min(options.stride, T) : T;
     const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);

@@ -25,7 +25,7 @@ jinja::Value value_of_message(jinja::Run& run, const ChatMessage& message, std::
     const jinja::Value more = from_json(run, message.more, [&](std::string_view key) {
         return key == "content" ? content : key == "tool_calls" ? source_of(i, ChatPart::tool_calls) : other;
     });
-    check(more.map(), "what a message holds beside its content is no JSON object");
+    check(more.map(), "extra message fields must be a JSON object");
     for (const auto& [key, value] : more.map()->items) {
         if (key.text()->bytes == "content")
             items[1].second = value;

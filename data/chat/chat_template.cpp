@@ -59,7 +59,7 @@ ChatTemplate::ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
         check<BadInput>(end > 0, "it leaves out message 2, of the assistant");
         const std::string after = both.bytes.substr(end);
         const auto [first, last] = formats::stripped(after, jinja::is_python_space);
-        check<BadInput>(end_ >= 0, "behind an answer it has '{}', which is no special token of the tokenizer",
+        check<BadInput>(end_ >= 0, "after an answer it has '{}', which is not a special token",
                         after.substr(first, last - first));
         source_ = std::move(source);
     } catch (const BadInput& e) {

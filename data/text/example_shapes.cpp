@@ -61,7 +61,7 @@ std::vector<std::string> keys_of(const json& object) {
 
 // {"role": ..., "content": ...}, or ShareGPT's {"from": ..., "value": ...}
 ChatMessage read_message(const json& message) {
-    check<BadInput>(message.is_object(), "an object with \"role\" and \"content\" is required, got {}", quote(message));
+    check<BadInput>(message.is_object(), "expected an object with \"role\" and \"content\", got {}", quote(message));
     const bool share = !message.contains("role") && message.contains("from");
     refuse_keys(message, kOfMessage);
     const std::string name = text_at(message, share ? "from" : "role");

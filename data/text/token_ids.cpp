@@ -53,7 +53,7 @@ StoredIds find_token_ids(std::string_view file, const std::string& path) {
     std::smatch type, shape;
     check<BadInput>(std::regex_search(header, type, std::regex(R"('descr': '[<|]([iu])([1248])')")) &&
                         std::regex_search(header, shape, std::regex(R"('shape': \((\d{1,18}),\))")),
-                    "{}: an array of one axis of little endian integers is required, got {}", path, shown_name(header));
+                    "{}: expected an array of one axis of little endian integers, got {}", path, shown_name(header));
     const IdLayout layout{std::stoul(type[2]), type[1] == "i"};
     const std::string_view ids = file.substr(std::min(file.size(), at + length));
     check<BadInput>(

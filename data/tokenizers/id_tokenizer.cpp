@@ -15,7 +15,7 @@ void IdTokenizer::encode_parts(std::string_view text, const TakeIds& take) const
         const std::string_view word = text.substr(at, end - at);
         const auto id = formats::parse_number<std::uint32_t>(word);
         check<BadInput>(id && *id < size_,
-                        "'{}' is no token of this model, which has no tokenizer: write ids from 0 to {}, such as "
+                        "'{}' is not a token of this model, which has no tokenizer: write ids from 0 to {}, such as "
                         "'0 {}'",
                         shown_name(word), size_ - 1, size_ - 1);
         block.push_back(static_cast<std::int32_t>(*id));

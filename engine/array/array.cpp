@@ -145,7 +145,7 @@ template <class T>
 ConstArray<T> ConstArray<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) const {
     const std::size_t k = normalize_axis("slice", axis, rank());
     check(begin <= end && end <= this->shape()[k] && step > 0,
-          "slice: 0 <= begin <= end <= size and step > 0 are required, got [{}, {}) by {} on axis {} of shape {}",
+          "slice: expected 0 <= begin <= end <= size and step > 0, got [{}, {}) by {} on axis {} of shape {}",
           static_cast<std::ptrdiff_t>(begin), static_cast<std::ptrdiff_t>(end), step, k, this->shape());
     Shape shape = this->shape();
     Strides strides(this->strides().begin(), this->strides().end());

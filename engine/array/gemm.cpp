@@ -14,10 +14,10 @@ constexpr std::size_t kFewRows = 128;        // of A, beside so many columns of 
 // Throws if the shapes do not fit.
 template <class A, class B, class T>
 kernels::GemmShape shape_of(const ConstArray<A>& a, const ConstArray<B>& b, const Array<T>& c) {
-    check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
+    check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: expected matrices, got {}, {} and {}", a.shape(),
           b.shape(), c.shape());
     check(a.dim(-2) == c.dim(-2) && b.dim(-1) == c.dim(-1) && b.dim(-2) == a.dim(-1),
-          "gemm: (M, K) (K, N) -> (M, N) is required, got {}, {} and {}", a.shape(), b.shape(), c.shape());
+          "gemm: expected (M, K) (K, N) -> (M, N), got {}, {} and {}", a.shape(), b.shape(), c.shape());
     const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
     const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
     kernels::GemmShape p{.m = c.dim(-2),
@@ -49,7 +49,7 @@ template <class T>
 const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
     if (!bias.defined()) return nullptr;
     check(bias.rank() == 1 && bias.dim(0) == c.dim(-1) && bias.is_contiguous(),
-          "gemm: a bias of one number a column is required, got {} for {}", bias.shape(), c.shape());
+          "gemm: expected a bias of one number a column, got {} for {}", bias.shape(), c.shape());
     return bias.data();
 }
 

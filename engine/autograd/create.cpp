@@ -22,7 +22,7 @@ template <class T>
 Nested<T>::Nested(std::initializer_list<Nested> parts) {
     if (parts.size() > 0) shape = parts.begin()->shape;
     for (const Nested& part : parts) {
-        check(part.shape == shape, "from: parts of equal shapes are required, got {} and {}", shape, part.shape);
+        check(part.shape == shape, "from: expected parts of equal shapes, got {} and {}", shape, part.shape);
         values.insert(values.end(), part.values.begin(), part.values.end());
     }
     shape.insert(shape.begin(), parts.size());
@@ -36,7 +36,7 @@ Tensor<T> Tensor<T>::from(const Nested<T>& values, bool requires_grad) {
 template <class T>
 Tensor<T> Tensor<T>::from(const std::vector<T>& values, const Shape& shape, bool requires_grad) {
     Array<T> array(shape);
-    check(array.size() == values.size(), "from: {} numbers are not those of shape {}", values.size(), shape);
+    check(array.size() == values.size(), "from: {} numbers do not fill shape {}", values.size(), shape);
     std::copy(values.begin(), values.end(), array.data());
     return Tensor(std::move(array), requires_grad);
 }
@@ -50,7 +50,7 @@ template <class T>
 Tensor<T> Tensor<T>::arange(double begin, double end, double step) {
     const double count = std::ceil((end - begin) / step);
     check(std::isfinite(count) && count >= 0 && count < 0x1p53,
-          "arange: steps that lead from begin to end are required, got {}, {} and step {}", begin, end, step);
+          "arange: expected steps that lead from begin to end, got {}, {} and step {}", begin, end, step);
     return of_numbers<T>({static_cast<std::size_t>(count)}, false, kGrain,
                          [&](std::size_t i) { return begin + static_cast<double>(i) * step; });
 }

@@ -157,7 +157,7 @@ template <class T>
 void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& dy) {
     check_defined(what, y);
     check(y.requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
-    check(dy.defined() || y.size() == 1, "{}: a cotangent is required for a value that is not a scalar, got shape {}",
+    check(dy.defined() || y.size() == 1, "{}: expected a cotangent for a value that is not a scalar, got shape {}",
           what, y.shape());
     check(!dy.defined() || dy.shape() == y.shape(), "{}: the cotangent must have the value's shape, got {} for {}",
           what, dy.shape(), y.shape());

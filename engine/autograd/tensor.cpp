@@ -56,7 +56,7 @@ Array<T> Tensor<T>::value_in_place() {
 template <class T>
 T Tensor<T>::item() const {
     check_defined("item", *this);
-    check(size() == 1, "item: exactly one element is required, got shape {}", shape());
+    check(size() == 1, "item: expected exactly one element, got shape {}", shape());
     return *value_.data();
 }
 

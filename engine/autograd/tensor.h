@@ -130,7 +130,7 @@ std::ostream& operator<<(std::ostream& out, const Array<T>& x) {
 // Throws, naming the op, unless all tensors have a value.
 template <class... Tensors>
 void check_defined(const char* op, const Tensors&... tensors) {
-    check((tensors.defined() && ...), "{}: a tensor with a value is required, got an undefined one", op);
+    check((tensors.defined() && ...), "{}: expected a tensor with a value, got an undefined one", op);
 }
 
 // In the scope of a NoGrad, ops of this thread record no graph.

@@ -6,7 +6,7 @@ std::size_t size_of(const Shape& shape) {
     std::ptrdiff_t n = 1;
     bool empty = false;
     for (const std::size_t d : shape) {
-        check(static_cast<std::ptrdiff_t>(d) >= 0, "array: sizes of at least 0 are required, got shape {}", shape);
+        check(static_cast<std::ptrdiff_t>(d) >= 0, "array: expected sizes of at least 0, got shape {}", shape);
         empty = empty || d == 0;  // the strides of an empty array must fit, too
         check(d == 0 || !__builtin_mul_overflow(n, d, &n), "array: the number of elements of shape {} is too large",
               shape);

@@ -141,20 +141,20 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     check_defined("attention", q, k, v);
     check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && q.dim(3) == k.dim(3) &&
               v.dim(0) == k.dim(0) && v.dim(1) == k.dim(1) && v.dim(2) == k.dim(2) && k.dim(2) > 0,
-          "attention: q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv) are required, got {}, {} and {}", q.shape(),
+          "attention: expected q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv), got {}, {} and {}", q.shape(),
           k.shape(), v.shape());
     const std::size_t B = q.dim(0), H = q.dim(1), K = k.dim(1), Lq = q.dim(2), Lk = k.dim(2);
     check(H == K || (K > 0 && H > 0 && H % K == 0),
-          "attention: heads of queries that share those of keys and values evenly are required, got {} for {}: {}, {} "
+          "attention: expected query heads to be a multiple of key and value heads, got {} for {}: {}, {} "
           "and {}",
           H, K, q.shape(), k.shape(), v.shape());
     check((!options.causal && options.alibi.empty()) || Lq <= Lk,
           "attention: causal queries and those with ALiBi must have a key of their own, got {} queries for {} keys", Lq,
           Lk);
     check(options.alibi.empty() || options.alibi.size() == H,
-          "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
+          "attention: expected one ALiBi slope a head, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
-          "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
+          "attention: expected a dropout of at least 0 and below 1, got {}", options.dropout);
     check(options.causal || options.window == 0, "attention: a window is for causal attention, got {}", options.window);
     const IdArray& begins = options.documents.begins;
     check(

@@ -19,17 +19,17 @@ namespace {
 
 void check_weight(const char* op, std::size_t classes, const CrossEntropyOptions& options) {
     check(options.weight.empty() || options.weight.size() == classes,
-          "{}: a weight for each of {} classes is required, got {}", op, classes, options.weight.size());
+          "{}: expected a weight for each of {} classes, got {}", op, classes, options.weight.size());
     check(options.label_smoothing >= 0 && options.label_smoothing <= 1,
-          "{}: label smoothing from 0 to 1 is required, got {}", op, options.label_smoothing);
+          "{}: expected label smoothing from 0 to 1, got {}", op, options.label_smoothing);
 }
 
 template <class T>
 void check_options(const char* op, const Tensor<T>& x, const IdArray& targets, const CrossEntropyOptions& options) {
     check_defined(op, x);
-    check(targets.defined(), "{}: targets are required, got an undefined array", op);
+    check(targets.defined(), "{}: expected targets, got an undefined array", op);
     check(x.rank() > 0 && x.dim(-1) > 0 && targets.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
-          "{}: logits (..., V) and targets (...) are required, got {} and {}", op, x.shape(), targets.shape());
+          "{}: expected logits (..., V) and targets (...), got {} and {}", op, x.shape(), targets.shape());
     const std::size_t width = x.dim(-1);
     check_weight(op, width, options);
     for (const std::int32_t t : targets) {
@@ -100,8 +100,7 @@ template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const Tensor<T>& targets, const CrossEntropyOptions& options) {
     check_defined("cross_entropy", logits, targets);
     check(logits.rank() > 0 && logits.shape() == targets.shape(),
-          "cross_entropy: probabilities of the logits' shape are required, got {} and {}", targets.shape(),
-          logits.shape());
+          "cross_entropy: expected probabilities of the logits' shape, got {} and {}", targets.shape(), logits.shape());
     const std::size_t width = logits.dim(-1);
     check_weight("cross_entropy", width, options);
     const std::vector<double>& w = options.weight;

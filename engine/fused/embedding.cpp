@@ -12,8 +12,8 @@ namespace inkling {
 template <class T>
 Tensor<T> embedding(const IdArray& ids_any, const Weight<T>& weight) {
     check_defined("embedding", weight);
-    check(ids_any.defined(), "embedding: ids are required, got an undefined array");
-    check(weight.shape().size() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
+    check(ids_any.defined(), "embedding: expected ids, got an undefined array");
+    check(weight.shape().size() == 2, "embedding: expected a table (V, C), got shape {}", weight.shape());
     const IdArray ids = ids_any.clone();  // the caller may write to its own before backward
     const std::size_t rows = weight.dim(0), width = weight.dim(1), n = ids.size();
     for (std::size_t i = 0; i < n; ++i) {

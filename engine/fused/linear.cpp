@@ -19,8 +19,8 @@ static void check_linear(const Tensor<T>& x, const Weight<T>& weight, const Tens
     check_defined("linear", x, weight);
     check(x.rank() >= 1 && weight.shape().size() == 2 && x.dim(-1) == weight.dim(1) &&
               (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
-          "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
-          weight.shape(), bias.defined() ? to_string(bias.shape()) : "none");
+          "linear: expected x (..., in), weight (out, in) and bias (out), got {}, {} and {}", x.shape(), weight.shape(),
+          bias.defined() ? to_string(bias.shape()) : "none");
 }
 
 template <class T>
@@ -86,7 +86,7 @@ void linear_by_row(const Weight<float>& weight, const Tensor<float>& bias, std::
 Tensor<float> linear_by_row(const Tensor<float>& x, const Weight<float>& weight, const Tensor<float>& bias) {
     check_linear(x, weight, bias);
     check(weight.packed() || weight.value().is_contiguous(),
-          "linear_by_row: a contiguous weight is required, got a view of shape {}", weight.shape());
+          "linear_by_row: expected a contiguous weight, got a view of shape {}", weight.shape());
     const std::size_t in = weight.dim(1), out = weight.dim(0);
     const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
     Shape shape = x.shape();

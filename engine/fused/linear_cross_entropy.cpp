@@ -69,12 +69,12 @@ template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weight,
                                const IdArray& targets_any, std::int32_t ignore, std::size_t block, double cap) {
     check_defined("linear_cross_entropy", x, weight);
-    check(targets_any.defined(), "linear_cross_entropy: targets are required, got an undefined array");
+    check(targets_any.defined(), "linear_cross_entropy: expected targets, got an undefined array");
     check(x.rank() >= 1 && weight.shape().size() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
               targets_any.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
-          "linear_cross_entropy: x (..., C), weight (V, C) and targets (...) are required, got {}, {} and {}",
-          x.shape(), weight.shape(), targets_any.shape());
-    check(cap >= 0, "linear_cross_entropy: a cap above 0, or 0 for none, is required, got {}", cap);
+          "linear_cross_entropy: expected x (..., C), weight (V, C) and targets (...), got {}, {} and {}", x.shape(),
+          weight.shape(), targets_any.shape());
+    check(cap >= 0, "linear_cross_entropy: expected a cap above 0, or 0 for none, got {}", cap);
     const std::size_t V = weight.dim(0), C = weight.dim(1), rows = targets_any.size();
     if (block == 0) {
         block = columns_at_a_time(rows, V, sizeof(T));

@@ -91,7 +91,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     Shape shape = x.shape();
     if (fits) shape.back() = b.dim(0);
     check(fits && y.shape() == shape,
-          "add_low_rank: y (..., out), x (..., in), A (r, in) and B (out, r) are required, got {}, {}, {} and {}",
+          "add_low_rank: expected y (..., out), x (..., in), A (r, in) and B (out, r), got {}, {}, {} and {}",
           y.shape(), x.shape(), a.shape(), b.shape());
     const std::size_t in = a.dim(1), out = b.dim(0), r = a.dim(0);
     const std::size_t rows = size_of(Shape(shape.begin(), shape.end() - 1));

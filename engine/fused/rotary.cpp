@@ -79,29 +79,28 @@ Tensor<T> rotate(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& 
                  RotaryPairs pairs) {
     check_defined("rotary", x);
     check(x.rank() >= 2 && table_any.rank() == 3 && table_any.dim(1) == 2 && 2 * table_any.dim(2) <= x.dim(-1),
-          "rotary: x (..., L, d) and a table (n, 2, r / 2) with r of at most d are required, got {} and {}", x.shape(),
+          "rotary: expected x (..., L, d) and a table (n, 2, r / 2) with r of at most d, got {} and {}", x.shape(),
           table_any.shape());
     Rotation by{{}, pairs};
     std::size_t needed = x.dim(-2);
     if (positions.defined()) {
         check(x.rank() >= 3 && positions.shape() == Shape{x.dim(0), x.dim(-2)},
-              "rotary: positions (B, L) of x (B, ..., L, d) are required, got {} for {}", positions.shape(), x.shape());
+              "rotary: expected positions (B, L) of x (B, ..., L, d), got {} for {}", positions.shape(), x.shape());
         by.positions = positions.clone();
         const auto [least, most] = std::minmax_element(by.positions.begin(), by.positions.end());
         check(positions.size() == 0 || *least >= 0, "rotary: positions of at least 0 are required");
         needed = positions.size() == 0 ? 0 : static_cast<std::size_t>(*most) + 1;
     }
-    check(needed <= table_any.dim(0), "rotary: a table for {} positions is required, got {}", needed,
-          table_any.shape());
+    check(needed <= table_any.dim(0), "rotary: expected a table for {} positions, got {}", needed, table_any.shape());
     return rotated<T>(x, table_any.contiguous(), by, T{1});
 }
 
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& o) {
     check_defined("rotary", x);
-    check(x.rank() >= 2 && x.dim(-1) % 2 == 0, "rotary: x (..., L, d) with an even d is required, got shape {}",
+    check(x.rank() >= 2 && x.dim(-1) % 2 == 0, "rotary: expected x (..., L, d) with an even d, got shape {}",
           x.shape());
-    check(o.base > 0, "rotary: a base above 0 is required, got {}", o.base);
+    check(o.base > 0, "rotary: expected a base above 0, got {}", o.base);
     std::size_t start = o.start, rows = x.dim(-2);
     if (o.positions.defined()) {
         start = rows = 0;

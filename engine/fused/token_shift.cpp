@@ -62,9 +62,9 @@ template <class T>
 Tensor<T> token_shift(const Tensor<T>& x, const Tensor<T>& w, const IdArray& positions) {
     check_defined("token_shift", x, w);
     check(x.rank() >= 2 && w.shape() == Shape{x.dim(-1)},
-          "token_shift: x (..., L, C) and w (C) are required, got {} and {}", x.shape(), w.shape());
+          "token_shift: expected x (..., L, C) and w (C), got {} and {}", x.shape(), w.shape());
     check(!positions.defined() || positions.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
-          "token_shift: positions (..., L) of x (..., L, C) are required, got {} for {}", positions.shape(), x.shape());
+          "token_shift: expected positions (..., L) of x (..., L, C), got {} for {}", positions.shape(), x.shape());
     const std::size_t n = x.dim(-1);
     const Rows rows{n ? x.size() / n : 0, x.dim(-2), n, positions.defined() ? positions.clone() : IdArray()};
     const ConstArray<T> in = x.value().contiguous(), share = w.value().contiguous();

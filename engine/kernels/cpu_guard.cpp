@@ -7,9 +7,7 @@ namespace {
 __attribute__((constructor(101))) void refuse_old_cpu() {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
-    constexpr char text[] =
-        "inkling: a CPU with AVX2 and FMA is required, and this one has not both: build Inkling from its sources on "
-        "this machine\n";
+    constexpr char text[] = "inkling: Inkling needs a CPU with AVX2, FMA and BMI2; build it from source for this one\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
     _exit(1);
 }

@@ -33,8 +33,7 @@ template <class T, class F>
 Tensor<T> padded(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, const F& pad_axis) {
     check_defined("pad", x);
     check(widths.size() % 2 == 0 && widths.size() <= 2 * x.rank(),
-          "pad: two widths for each axis, from the last on, are required, got {} for shape {}", widths.size(),
-          x.shape());
+          "pad: expected two widths for each axis, from the last on, got {} for shape {}", widths.size(), x.shape());
     Tensor<T> y = x;
     for (std::size_t i = 0; i < widths.size(); i += 2)
         y = pad_axis(y, static_cast<std::ptrdiff_t>(x.rank() - 1 - i / 2), widths[i], widths[i + 1]);
@@ -122,7 +121,7 @@ Tensor<T> tile(const Tensor<T>& x, const Shape& times) {
 
 template <class T>
 Tensor<T> one_hot(const IdArray& ids, std::size_t classes) {
-    check(ids.defined(), "one_hot: ids are required, got an undefined array");
+    check(ids.defined(), "one_hot: expected ids, got an undefined array");
     Shape shape = ids.shape();
     shape.push_back(classes);
     Array<T> y(shape, T{0});
@@ -139,7 +138,7 @@ Tensor<T> one_hot(const IdArray& ids, std::size_t classes) {
 template <class T>
 Tensor<T> norm(const Tensor<T>& x, double p, const Axes& axes, bool keep_axes) {
     check_defined("norm", x);
-    check(p > 0, "norm: a p above 0 is required, got {}", p);
+    check(p > 0, "norm: expected a p above 0, got {}", p);
     if (p == 1) return sum(abs(x), axes, keep_axes);
     if (std::isinf(p)) return max(abs(x), axes, keep_axes);
     const auto powers = [&] {  // 0 at 0, with the gradient 0: of |x|^p with p below 1 it is infinite
@@ -162,7 +161,7 @@ template <class T>
 Tensor<T> diagonal(const Tensor<T>& x, std::ptrdiff_t k, std::ptrdiff_t a, std::ptrdiff_t b) {
     check_defined("diagonal", x);
     const std::size_t rows = normalize_axis("diagonal", a, x.rank()), columns = normalize_axis("diagonal", b, x.rank());
-    check(rows != columns, "diagonal: two axes are required, got {} and {} of shape {}", a, b, x.shape());
+    check(rows != columns, "diagonal: expected two axes, got {} and {} of shape {}", a, b, x.shape());
     const auto m = static_cast<std::ptrdiff_t>(x.shape()[rows]), n = static_cast<std::ptrdiff_t>(x.shape()[columns]);
     const std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, -k),
                          count = std::max<std::ptrdiff_t>(0, std::min(m, n - k) - first);

@@ -94,7 +94,7 @@ Windows windows_of(const char* op, const Tensor<T>& x, const Tensor<T>& weight, 
 
 template <class T>
 void check_bias(const char* op, const Tensor<T>& bias, std::size_t channels) {
-    check(!bias.defined() || bias.shape() == Shape{channels}, "{}: a bias of shape ({},) is required, got {}", op,
+    check(!bias.defined() || bias.shape() == Shape{channels}, "{}: expected a bias of shape ({},), got {}", op,
           channels, bias.shape());
 }
 
@@ -104,8 +104,8 @@ void check_convolution(const char* op, std::size_t axes, const Tensor<T>& x, con
     check_defined(op, x, weight);
     check(x.rank() == axes && weight.rank() == axes && o.groups > 0 && x.dim(1) == o.groups * weight.dim(1) &&
               weight.dim(0) % o.groups == 0,
-          "{}: x (B, C, ...) and weight (O, C / groups, ...) of {} axes are required, got {} and {}, {} groups", op,
-          axes, x.shape(), weight.shape(), o.groups);
+          "{}: expected x (B, C, ...) and weight (O, C / groups, ...) of {} axes, got {} and {}, {} groups", op, axes,
+          x.shape(), weight.shape(), o.groups);
     check_bias(op, bias, weight.dim(0));
 }
 
@@ -144,7 +144,7 @@ Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Te
     constexpr const char* op = "conv_transpose2d";
     check_defined(op, x, weight);
     check(x.rank() == 4 && weight.rank() == 4 && o.groups > 0 && x.dim(1) == weight.dim(0) && x.dim(1) % o.groups == 0,
-          "{}: x (B, C, H, W) and weight (C, O / groups, Kh, Kw) are required, got {} and {}, {} groups", op, x.shape(),
+          "{}: expected x (B, C, H, W) and weight (C, O / groups, Kh, Kw), got {} and {}, {} groups", op, x.shape(),
           weight.shape(), o.groups);
     check_bias(op, bias, o.groups * weight.dim(1));
     const Shape more = for_axes(op, o.output_padding, 2);
@@ -154,7 +154,7 @@ Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Te
         axis.out = to_index(x.shape()[2 + i]);
         axis.in = (axis.out - 1) * axis.stride + axis.reach() + 1 + to_index(more[i]) - 2 * axis.padding;
         check(axis.kernel > 0 && axis.stride > 0 && axis.dilation > 0 && axis.in > 0,
-              "{}: a stride above 0, and padding that leaves an element, are required, got {} and {} for {} and {}", op,
+              "{}: expected a stride above 0, and padding that leaves an element, got {} and {} for {} and {}", op,
               axis.stride, axis.padding, x.shape(), weight.shape());
     }
     return missing_factor<T>(op, n, {Tensor<T>(), weight, x}, bias);

@@ -10,15 +10,14 @@ namespace {
 template <class T>
 void check_direction(const char* what, const Tensor<T>& x, const Tensor<T>& v) {
     check_defined(what, x, v);
-    check(x.shape() == v.shape(), "{}: a direction of x's shape is required, got {} for {}", what, v.shape(),
-          x.shape());
+    check(x.shape() == v.shape(), "{}: expected a direction of x's shape, got {} for {}", what, v.shape(), x.shape());
 }
 
 // The gradient of f at a leaf x, with a graph; zeros if f does not depend on x.
 template <class T>
 Tensor<T> gradient_at(const char* what, TensorFunction<T> f, const Tensor<T>& x) {
     const Tensor<T> y = f(x);
-    check(y.size() == 1, "{}: a function whose value is one number is required, got shape {}", what, y.shape());
+    check(y.size() == 1, "{}: expected a function whose value is one number, got shape {}", what, y.shape());
     return y.requires_grad() ? gradients(y, {x}, {.create_graph = true})[0] : Tensor<T>::zeros(x.shape());
 }
 

@@ -53,7 +53,7 @@ Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
     const auto check_letters = [&](const std::string& letters) {
         for (const char c : letters) {
             check((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.',
-                  "einsum: a letter for each axis is required, as in \"ij,jk->ik\", got '{}' in \"{}\"", c, text);
+                  "einsum: expected a letter for each axis, as in \"ij,jk->ik\", got '{}' in \"{}\"", c, text);
         }
         check(std::count(letters.begin(), letters.end(), '.') <= 1,
               "einsum: one ellipsis at most is possible in an operand or the result, got \"{}\"", text);

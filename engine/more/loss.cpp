@@ -20,7 +20,7 @@ Tensor<T> reduced(const Tensor<T>& y, Reduction reduction) {
 template <class T>
 void check_targets(const char* op, const Tensor<T>& x, const Tensor<T>& target) {
     check_defined(op, x, target);
-    check(x.shape() == target.shape(), "{}: targets of the values' shape are required, got {} and {}", op, x.shape(),
+    check(x.shape() == target.shape(), "{}: expected targets of the values' shape, got {} and {}", op, x.shape(),
           target.shape());
 }
 

@@ -51,7 +51,7 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
         fits = n <= source.shape()[i] && (i == k || n <= x.shape()[i]);
         if (fits && n < source.shape()[i]) values = slice(values, static_cast<std::ptrdiff_t>(i), 0, n);
     }
-    check(fits, "scatter: an index no larger than x but along the axis, and than source, is required, got {}, {}, {}",
+    check(fits, "scatter: expected an index no larger than source, nor than x outside the axis, got {}, {}, {}",
           index.defined() ? index.shape() : Shape(), x.shape(), source.shape());
     const std::vector<std::size_t> to = places_of(x.shape(), k, index);
     const std::size_t n = x.size(), nothing = n + to.size();

@@ -6,7 +6,7 @@
 namespace inkling {
 
 inline Shape for_axes(const char* op, const AxisSizes& sizes, std::size_t axes) {
-    check(sizes.size() == 1 || sizes.size() == axes, "{}: one number, or {}, are required, got {}", op, axes,
+    check(sizes.size() == 1 || sizes.size() == axes, "{}: expected one number, or {}, got {}", op, axes,
           static_cast<const Shape&>(sizes));
     return sizes.size() == 1 ? Shape(axes, sizes[0]) : Shape(sizes);
 }
@@ -14,8 +14,7 @@ inline Shape for_axes(const char* op, const AxisSizes& sizes, std::size_t axes) 
 inline std::size_t count_windows(const char* op, std::size_t n, std::size_t size, std::size_t step,
                                  std::size_t dilation) {
     check(size > 0 && step > 0 && dilation > 0 && dilation * (size - 1) < n,
-          "{}: windows of 1 to {} elements are required, got {} of dilation {} and step {}", op, n, size, dilation,
-          step);
+          "{}: expected windows of 1 to {} elements, got {} of dilation {} and step {}", op, n, size, dilation, step);
     return (n - 1 - dilation * (size - 1)) / step + 1;
 }
 

@@ -29,7 +29,7 @@ struct PoolAxis {
 template <class T>
 std::array<PoolAxis, 2> pool_axes(const char* op, const Tensor<T>& x, const AxisSizes& sizes, const PoolOptions& o) {
     check_defined(op, x);
-    check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
+    check(x.rank() >= 2, "{}: expected at least two axes, got shape {}", op, x.shape());
     const Shape size = for_axes(op, sizes, 2), stride = for_axes(op, o.stride.empty() ? sizes : o.stride, 2);
     const Shape sides = for_axes(op, o.padding, 2), dilation = for_axes(op, o.dilation, 2);
     std::array<PoolAxis, 2> axes;
@@ -223,7 +223,7 @@ Tensor<T> interpolate(const Tensor<T>& x, const AxisSizes& sizes, Interpolation 
     Tensor<T> y = x;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const std::size_t k = x.rank() - sizes.size() + i, n = x.shape()[k], m = sizes[i];
-        check(n > 0, "interpolate: at least one element is required, got shape {}", x.shape());
+        check(n > 0, "interpolate: expected at least one element, got shape {}", x.shape());
         IdArray low(Shape{m}), high(Shape{m});
         Shape along(x.rank() - k, 1);
         along[0] = m;

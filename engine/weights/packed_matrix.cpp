@@ -15,7 +15,7 @@ using row_group::kRows, row_group::RoundedBlock;
 
 PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     : type_(type), rows_(weight.dim(0)), columns_(weight.dim(1)) {
-    check(weight.rank() == 2, "PackedMatrix: a matrix is required, got shape {}", weight.shape());
+    check(weight.rank() == 2, "PackedMatrix: expected a matrix, got shape {}", weight.shape());
     if (type == WeightType::file || (type == WeightType::q8_0 && columns_ % kQ8Block != 0)) type_ = WeightType::fp32;
     if (type_ == WeightType::fp32) float32_ = weight.contiguous();
     if (type_ == WeightType::bf16) bfloat16_ = round_to_bfloat16(weight);
@@ -27,7 +27,7 @@ PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
 
 PackedMatrix::PackedMatrix(const Array<BFloat16>& weight)
     : type_(WeightType::bf16), rows_(weight.dim(0)), columns_(weight.dim(1)), bfloat16_(weight) {
-    check(weight.rank() == 2 && weight.is_contiguous(), "PackedMatrix: a dense matrix is required, got shape {}",
+    check(weight.rank() == 2 && weight.is_contiguous(), "PackedMatrix: expected a dense matrix, got shape {}",
           weight.shape());
 }
 
@@ -177,7 +177,7 @@ ConstArray<float> PackedMatrix::unpacked() const {
 
 template <class T>
 Array<T> PackedMatrix::unpacked_rows(std::size_t begin, std::size_t end) const {
-    check(begin <= end && end <= rows_, "PackedMatrix: rows of {} are required, got {} to {}", rows_, begin, end);
+    check(begin <= end && end <= rows_, "PackedMatrix: expected rows of {}, got {} to {}", rows_, begin, end);
     Array<T> rows({end - begin, columns_});
     parallel_rows(end - begin, columns_, [&](std::size_t from, std::size_t to) {
         unpack_rows(begin + from, begin + to, rows.data() + from * columns_);

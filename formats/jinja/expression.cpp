@@ -28,7 +28,7 @@ void Target::set(Run& run, const Value& value) const {
     } else {
         const Value* const found = run.find(name);
         const auto* const space = found ? std::get_if<Namespace*>(found) : nullptr;
-        check<BadInput>(space, "it sets {} of {}, which is no namespace", attribute, name);
+        check<BadInput>(space, "it sets {} of {}, which is not a namespace", attribute, name);
         run.make(sizeof(Value));
         (*space)->values[std::string(attribute)] = value;
     }
@@ -61,7 +61,7 @@ Expression ExpressionParser::number() {
     digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
     if (const auto whole = parse_number<std::int64_t>(digits)) return constant(*whole);
     const auto real = parse_number<double>(digits);
-    check<BadInput>(real && digits.find_first_of(".eE") != std::string::npos, "its number {} is not known", text);
+    check<BadInput>(real && digits.find_first_of(".eE") != std::string::npos, "its number {} is not supported", text);
     return constant(*real);
 }
 
@@ -123,7 +123,7 @@ Expression ExpressionParser::map() {
         std::vector<std::pair<Value, Value>> all;
         for (const auto& [key, value] : items) {
             const Value k = key(run);
-            check<BadInput>(k.text() || k.is_number() || k.is_none(), "a map with a key that is no text or number");
+            check<BadInput>(k.text() || k.is_number() || k.is_none(), "a map whose key is neither text nor number");
             const auto same =
                 std::find_if(all.begin(), all.end(), [&](const auto& x) { return equal(run, x.first, k); });
             if (same != all.end())
@@ -166,7 +166,7 @@ Expression ExpressionParser::postfix(Expression of) {
 Expression ExpressionParser::called(Expression of) {
     return program_->add([of, given = arguments()](Run& run) {
         const Value f = of(run);
-        check<BadInput>(f.function(), "it calls what is no function");
+        check<BadInput>(f.function(), "it calls a value that is not a function");
         return (*f.function())(run, given(run));
     });
 }
@@ -179,7 +179,7 @@ Expression ExpressionParser::attribute(Expression of) {
         const bool method_of_maps = std::count(std::begin(kMethods), std::end(kMethods), key);
         return program_->add([=, word = Value(std::make_shared<const Text>(key))](Run& run) {
             const Value value = of(run);
-            check<BadInput>(!method_of_maps || !value.map(), "the method {} without () is not known", key);
+            check<BadInput>(!method_of_maps || !value.map(), "the method {} without () is not supported", key);
             return item_of(run, value, word);
         });
     }

@@ -33,7 +33,7 @@ Arguments without_first(const Arguments& given, std::size_t n) {
 
 // select, reject, selectattr, rejectattr
 Value chosen(Run& run, const Value& of, const Arguments& given, bool attribute, bool wanted) {
-    check<BadInput>(given.list.size() >= attribute, "selectattr without a name is not known");
+    check<BadInput>(given.list.size() >= attribute, "selectattr without a name is not supported");
     std::vector<Value> some;
     if (!is_true(of)) return run.list({}, ListKind::generator);
     for (const Value& item : items_of(run, of)) {
@@ -52,7 +52,7 @@ Value mapped(Run& run, const Value& of, const Arguments& given) {
     if (!is_true(of)) return run.list({}, ListKind::generator);
     if (given.list.empty()) {
         const Value path = given.by("map", {"attribute"})[0];
-        check<BadInput>(!path.is_undefined(), "map without a filter or an attribute is not known");
+        check<BadInput>(!path.is_undefined(), "map without a filter or an attribute is not supported");
         for (const Value& item : items_of(run, of)) all.push_back(attribute_of(run, item, path));
     } else {
         const std::string& name = text_in(given.list[0], "map").bytes;
@@ -108,7 +108,7 @@ Text indented(Run& run, const Text& text, const Arguments& given) {
     const auto all = given.by("indent", {"width", "first", "blank"});
     const std::int64_t width = all[0].is_undefined() ? 4 : whole(all[0], "indent");
     constexpr std::int64_t kMax = 1000;
-    check<BadInput>(width >= 0 && width <= kMax, "indent of more than {} is not known", kMax);
+    check<BadInput>(width >= 0 && width <= kMax, "indent of more than {} is not supported", kMax);
     const std::string by(static_cast<std::size_t>(width), ' ');
     Text closed = text, result;
     closed.add("\n");  // as Jinja has it, so that the last line is one where it is empty
@@ -130,7 +130,7 @@ Value to_integer(const Value& value) {
     const std::string_view plain = std::string_view(digits).substr(digits.starts_with('+'));
     if (const auto number = parse_number<std::int64_t>(plain)) return *number;
     const double x = value.is_number() ? real(value, "int") : parse_number<double>(plain).value_or(0);
-    check<BadInput>(std::abs(x) < 0x1p53, "int of {} is not known", x);
+    check<BadInput>(std::abs(x) < 0x1p53, "int of {} is not supported", x);
     return static_cast<std::int64_t>(x);
 }
 
@@ -171,7 +171,7 @@ Value filter(Run& run, const std::string& name, const Value& of, const Arguments
     }
     if (name == "first" || name == "last") {
         check<BadInput>(name == "first" || !of.list() || of.list()->kind != ListKind::generator,
-                        "the last of what can be walked once is not known");
+                        "the last item of a generator is not supported");
         const auto items = items_of(run, of);
         if (items->items.empty()) return Value();
         return name == "first" ? items->items.front() : items->items.back();
@@ -181,7 +181,7 @@ Value filter(Run& run, const std::string& name, const Value& of, const Arguments
     if (name == "dictsort") return sorted(run, method(run, "items", of, {}).list()->items, false, std::int64_t{0});
     if (name == "int") return to_integer(of);
     if (name == "string" || name == "safe") return run.text(text());
-    throw BadInput(fmt::format("its filter {} is not known", name));
+    throw BadInput(fmt::format("its filter {} is not supported", name));
 }
 
 }  // namespace inkling::formats::jinja

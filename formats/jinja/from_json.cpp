@@ -14,7 +14,7 @@ Value converted(Run& run, const nlohmann::json& json, const SourceOfKey& source_
     };
     check<BadInput>(!json.is_structured() || depth < Run::kMaxNested, "{}: nested deeper than {} levels", what,
                     Run::kMaxNested);
-    check<BadInput>(!json.is_binary(), "{}: a number or a text is no JSON", what);
+    check<BadInput>(!json.is_binary(), "{}: numbers and texts must be JSON", what);
     run.step();
     if (json.is_object()) {
         std::vector<std::pair<Value, Value>> pairs;

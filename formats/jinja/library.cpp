@@ -7,14 +7,14 @@ namespace inkling::formats::jinja {
 
 Value method(Run& run, const std::string& name, const Value& of, const Arguments& given) {
     if (of.text()) return text_method(run, name, *of.text(), given);
-    check<BadInput>(of.map(), "its method {} is not known", name);
+    check<BadInput>(of.map(), "its method {} is not supported", name);
     if (name == "get") {
         const auto all = given.by(name, {"key", "default"});
         const Value found = item_of(run, of, all[0]);
         return !found.is_undefined() ? found : all[1].is_undefined() ? Value(None()) : all[1];
     }
     given.by(name, {});
-    check<BadInput>(name == "items" || name == "keys" || name == "values", "its method {} is not known", name);
+    check<BadInput>(name == "items" || name == "keys" || name == "values", "its method {} is not supported", name);
     std::vector<Value> all;
     for (const auto& [key, value] : of.map()->items)
         all.push_back(name == "items" ? run.list({key, value}, ListKind::tuple) : name == "keys" ? key : value);
@@ -43,7 +43,7 @@ bool test(Run& run, const std::string& name, const Value& of, const Arguments& g
     if (name == "float") return of.is<double>();
     if (name == "true" || name == "false") return of.is<bool>() && std::get<bool>(of) == (name == "true");
     if (name == "odd" || name == "even") return (whole(of, name) % 2 != 0) == (name == "odd");
-    throw BadInput(fmt::format("its test '{}' is not known", name));
+    throw BadInput(fmt::format("its test '{}' is not supported", name));
 }
 
 namespace {
@@ -65,14 +65,14 @@ Value range(Run& run, const Arguments& given) {
 }
 
 Value make_namespace(Run& run, const Arguments& given) {
-    check<BadInput>(given.list.empty(), "namespace of what has no name is not known");
+    check<BadInput>(given.list.empty(), "namespace with unnamed arguments is not supported");
     Namespace* const space = run.space();
     for (const auto& [name, value] : given.named) space->values[name] = value;
     return space;
 }
 
 Value make_map(Run& run, const Arguments& given) {
-    check<BadInput>(given.list.empty(), "dict of what has no name is not known");
+    check<BadInput>(given.list.empty(), "dict with unnamed arguments is not supported");
     std::vector<std::pair<Value, Value>> items;
     for (const auto& [name, value] : given.named) items.emplace_back(run.text(Text(name)), value);
     return run.map(std::move(items));
@@ -81,13 +81,13 @@ Value make_map(Run& run, const Arguments& given) {
 Value now(Run& run, const Arguments& given) {
     const Value form_given = given.by("strftime_now", {"format"})[0];
     const std::string& form = text_in(form_given, "strftime_now").bytes;
-    check<BadInput>(form_given.text()->spans.empty(), "strftime_now of what people write is not known");
+    check<BadInput>(form_given.text()->spans.empty(), "strftime_now with text from a message is not supported");
     const std::time_t time = std::time(nullptr);
     std::tm parts{};
     localtime_r(&time, &parts);
     char text[1000];
     const std::size_t n = std::strftime(text, sizeof text, form.c_str(), &parts);
-    check<BadInput>(n > 0 || form.empty(), "the form of strftime_now is not known");
+    check<BadInput>(n > 0 || form.empty(), "the form of strftime_now is not supported");
     return run.text(Text(std::string(text, n)));
 }
 

@@ -12,7 +12,7 @@ void Run::make(std::size_t bytes) {
 void Run::check_steps() {
     constexpr std::size_t kBetween = 4096;  // some 0.1 ms
     check<BadInput>(steps_ <= limits_.steps, "it takes more than {} steps: it is refused", limits_.steps);
-    check<BadInput>(!limits_.stop || !limits_.stop(), "nobody waits for it any more");
+    check<BadInput>(!limits_.stop || !limits_.stop(), "the request was cancelled");
     next_check_ = std::min(steps_ + kBetween, limits_.steps + 1);
 }
 
@@ -68,7 +68,7 @@ void Run::set(std::string_view name, Value value) {
 }
 
 void Run::set_all(Value map) {
-    check<BadInput>(map.map(), "what a template is given is no JSON object");
+    check<BadInput>(map.map(), "a template's variables must be a JSON object");
     given_.push_back(std::move(map));
     for (const auto& [key, value] : given_.back().map()->items) set(key.text()->bytes, value);
 }

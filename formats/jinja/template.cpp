@@ -17,7 +17,7 @@ class StatementParser {
 
     const Block* all() {
         const Block* const block = until({});
-        check<BadInput>(at_ == parts_.size(), "{{% {} %}} without its beginning", ended_by_);
+        check<BadInput>(at_ == parts_.size(), "{{% {} %}} without its opening", ended_by_);
         return block;
     }
 
@@ -52,7 +52,7 @@ class StatementParser {
                 block->statements.push_back(statement(name));
             }
         }
-        check<BadInput>(ends.size() == 0, "a statement without its end");
+        check<BadInput>(ends.size() == 0, "a statement is not closed");
         return block;
     }
 
@@ -87,11 +87,11 @@ class StatementParser {
             };
         }
         if (name == "break" || name == "continue") {
-            check<BadInput>(loops_ > 0, "its {} is in no for", name);
+            check<BadInput>(loops_ > 0, "its {} is outside a for", name);
             parser_->end();
             return [flow = name == "break" ? Flow::stop : Flow::next](Run&) { return flow; };
         }
-        throw BadInput(fmt::format("its statement {} is not known", name));
+        throw BadInput(fmt::format("its statement {} is not supported", name));
     }
 
     Statement set() {

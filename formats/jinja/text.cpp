@@ -78,12 +78,12 @@ void change_letter(std::string_view character, Letters to, std::string& out) {
     const auto c = static_cast<std::int32_t>(next_code_point(character, at));
     const bool capital = utf8proc_category(c) == UTF8PROC_CATEGORY_LU;
     constexpr std::int32_t kSigma = 0x3A3, kDottedI = 0x130;
-    check<BadInput>(to != Letters::lower || c != kSigma, "the small letter of {} is not known", character);
+    check<BadInput>(to != Letters::lower || c != kSigma, "the small letter of {} is not supported", character);
     std::int32_t folded[8];
     int boundary = 0;
     const auto n = utf8proc_decompose_char(c, folded, 8, UTF8PROC_CASEFOLD, &boundary);
     if (n > 1 && n <= 8 && (to == Letters::lower ? c == kDottedI : !capital)) {  // such as a ligature
-        check<BadInput>(to != Letters::title, "the capital of {} is not known", character);
+        check<BadInput>(to != Letters::title, "the capital of {} is not supported", character);
         for (utf8proc_ssize_t i = 0; i < n; ++i)
             append_utf8(out, static_cast<char32_t>(to == Letters::upper ? utf8proc_toupper(folded[i]) : folded[i]));
         return;

@@ -19,7 +19,7 @@ Text filled(Run& run, const Text& form, std::string_view signs, const Arguments&
             continue;
         }
         check<BadInput>(place == "{}" || place == "%s" || place == "%d",
-                        "format: places other than {{}}, %s and %d are not known");
+                        "format: places other than {{}}, %s and %d are not supported");
         check<BadInput>(next < given.list.size(), "format: a place without its value");
         const Value& value = given.list[next++];
         run.add(result, place == "%d" ? Text(fmt::format("{}", whole(value, "%d"))) : text_of(run, value));
@@ -35,7 +35,7 @@ Text strip(const Text& text, const Value& characters, bool left, bool right) {
     const bool space = characters.is_undefined() || characters.is_none();
     if (!space)
         for (const char32_t c : to_code_points(text_in(characters, "strip").bytes)) set += c;
-    check<BadInput>(set.size() <= kMost, "strip of more than {} characters is not known", kMost);
+    check<BadInput>(set.size() <= kMost, "strip of more than {} characters is not supported", kMost);
     const auto [begin, end] = stripped(
         text.bytes, [&](char32_t c) { return space ? is_python_space(c) : set.find(c) != std::u32string::npos; }, left,
         right);
@@ -91,7 +91,7 @@ Value is_at(Run& run, const std::string& name, const std::string& text, const Va
 }
 
 Text replace(Run& run, const Text& text, const std::string& from, const Text& to, std::int64_t count) {  // -1: all
-    check<BadInput>(!from.empty(), "replace of '' is not known");
+    check<BadInput>(!from.empty(), "replace of '' is not supported");
     Text result;
     std::size_t done = 0, at;
     for (; count != 0 && (at = find_in(text.bytes, from, done)) != std::string::npos;
@@ -123,7 +123,7 @@ std::vector<Text> split(Run& run, const Text& text, const Arguments& given) {
     std::int64_t most = all[1].is_undefined() ? -1 : whole(all[1], "split");
     if (all[0].is_undefined() || all[0].is_none()) return split_at_space(run, text, most);
     const std::string& by = text_in(all[0], "split").bytes;
-    check<BadInput>(!by.empty(), "split('') is not known");
+    check<BadInput>(!by.empty(), "split('') is not supported");
     std::vector<Text> parts;
     std::size_t begin = 0, at;
     for (; most != 0 && (at = find_in(text.bytes, by, begin)) != std::string::npos; begin = at + by.size(), --most)
@@ -155,7 +155,7 @@ Value text_method(Run& run, const std::string& name, const Text& text, const Arg
     given.by(name, {});
     if (name == "splitlines") return run.texts(lines_of(run, text));
     check<BadInput>(name == "upper" || name == "lower" || name == "title" || name == "capitalize",
-                    "its method {} is not known", name);
+                    "its method {} is not supported", name);
     return run.text(with_letters(run, text, name));
 }
 

@@ -45,11 +45,11 @@ std::string quoted(std::string_view source, std::size_t& at, char quote) {
             append_utf8(text, *code);
             at += digits;
         } else {
-            check<BadInput>(c < '0' || c > '7', "an escape by octal digits is not known");
+            check<BadInput>(c < '0' || c > '7', "an escape by octal digits is not supported");
             (text += '\\') += c;
         }
     }
-    check<BadInput>(at < source.size(), "a text without an end");
+    check<BadInput>(at < source.size(), "a text is not closed");
     ++at;
     return text;
 }
@@ -130,7 +130,7 @@ std::vector<Part> cut(std::string_view text_of_template) {
         std::size_t end = begin + (sign == '-' || sign == '+');
         if (kind == '#') {
             const std::size_t close = source.find("#}", end);
-            check<BadInput>(close != std::string_view::npos, "a {{# without its end");
+            check<BadInput>(close != std::string_view::npos, "a {{# is not closed");
             end = close - (close > end && (source[close - 1] == '-' || source[close - 1] == '+'));
         } else if (kind == '{') {
             parts.push_back({Part::Kind::output, "", tokens_of(source, end, '}')});

@@ -7,14 +7,14 @@
 namespace inkling::formats::jinja {
 
 std::vector<Value> Arguments::by(std::string_view what, const std::vector<std::string_view>& names) const {
-    check<BadInput>(list.size() <= names.size(), "{} with {} arguments is not known", what, list.size());
+    check<BadInput>(list.size() <= names.size(), "{} with {} arguments is not supported", what, list.size());
     std::vector<Value> all = list;
     all.resize(names.size());
     for (const auto& [name, value] : named) {
         const auto place = std::find(names.begin(), names.end(), name) - names.begin();
         check<BadInput>(
             place < static_cast<std::ptrdiff_t>(names.size()) && all[static_cast<std::size_t>(place)].is_undefined(),
-            "{} with the argument {} is not known", what, name);
+            "{} with the argument {} is not supported", what, name);
         all[static_cast<std::size_t>(place)] = value;
     }
     return all;
@@ -68,7 +68,7 @@ bool equal(Run& run, const Value& a, const Value& b) {
     }
     if (const List* const x = a.list()) {
         const List* const y = b.list();
-        check<BadInput>(std::max(x->kind, y->kind) <= ListKind::tuple, "it compares what can be walked once");
+        check<BadInput>(std::max(x->kind, y->kind) <= ListKind::tuple, "it compares generators");
         return x->kind == y->kind &&
                std::equal(x->items.begin(), x->items.end(), y->items.begin(), y->items.end(),
                           [&](const Value& one, const Value& other) { return equal(run, one, other); });
@@ -81,7 +81,7 @@ bool equal(Run& run, const Value& a, const Value& b) {
                });
     }
     if (const auto* const space = std::get_if<Namespace*>(&a)) return *space == std::get<Namespace*>(b);
-    check<BadInput>(a.is_none() || a.is_undefined(), "it compares what has no value");
+    check<BadInput>(a.is_none() || a.is_undefined(), "it compares an undefined value");
     return true;
 }
 
@@ -91,7 +91,7 @@ bool is_less(Run& run, const Value& a, const Value& b) {
         if (a.is<double>() || b.is<double>()) return real(a, "<") < real(b, "<");
         return integer(a) < integer(b);
     }
-    check<BadInput>(a.text() && b.text(), "it compares what are neither two numbers nor two texts");
+    check<BadInput>(a.text() && b.text(), "it compares values that are neither two numbers nor two texts");
     run.step(a.text()->bytes.size() / 64);
     return a.text()->bytes < b.text()->bytes;
 }
@@ -121,13 +121,13 @@ Value loop_value(const Loop& loop, const std::string& name) {
     if (name == "revindex0") return number(n - i - 1);
     if (name == "previtem") return i > 0 ? all[i - 1] : Value();
     if (name == "nextitem") return i + 1 < n ? all[i + 1] : Value();
-    throw BadInput(fmt::format("loop.{} is not known", name));
+    throw BadInput(fmt::format("loop.{} is not supported", name));
 }
 
 }  // namespace
 
 Value item_of(Run& run, const Value& of, const Value& key) {
-    if (of.is_undefined()) throw BadInput(fmt::format("'{}' of what is not defined", text_of(run, key).bytes));
+    if (of.is_undefined()) throw BadInput(fmt::format("'{}' of an undefined value", text_of(run, key).bytes));
     if (const Map* const map = of.map()) {
         run.step(map->items.size() / 8);
         for (const auto& [k, v] : map->items)
@@ -153,7 +153,7 @@ Value item_of(Run& run, const Value& of, const Value& key) {
 Value slice_of(Run& run, const Value& of, const Value& begin, const Value& end, const Value& step) {
     const Text* const text = of.text();
     const List* const list = of.list();
-    check<BadInput>(text || (list && list->kind <= ListKind::range), "slices of what is no list or text are not known");
+    check<BadInput>(text || (list && list->kind <= ListKind::range), "it slices neither a list nor a text");
     const auto given = [](const Value& v) { return !v.is_undefined() && !v.is_none(); };
     const std::int64_t by = given(step) ? whole(step, "a slice") : 1;
     check<BadInput>(by != 0, "a slice with the step 0");
@@ -186,7 +186,7 @@ Value slice_of(Run& run, const Value& of, const Value& begin, const Value& end, 
 Items items_of(Run& run, const Value& value) {
     std::vector<Value> items;
     if (const auto* const list = std::get_if<std::shared_ptr<const List>>(&value)) {
-        check<BadInput>(!(*list)->walked, "it walks twice what can be walked once");
+        check<BadInput>(!(*list)->walked, "it reads a generator twice");
         (*list)->walked = (*list)->kind == ListKind::generator;
         return {*list};
     }
@@ -198,7 +198,7 @@ Items items_of(Run& run, const Value& value) {
         for (std::size_t i = 0; i + 1 < places.size(); ++i)
             items.push_back(run.text(run.part(*text, places[i], places[i + 1])));
     } else {
-        check<BadInput>(value.is_undefined(), "it walks what is no list");
+        check<BadInput>(value.is_undefined(), "it loops over a value that is not a list");
     }
     return {std::get<std::shared_ptr<const List>>(run.list(std::move(items)))};
 }
@@ -207,7 +207,7 @@ std::size_t length_of(const Value& value) {
     if (const Text* const text = value.text()) return count_characters(text->bytes);
     if (const Map* const map = value.map()) return map->items.size();
     if (value.is_undefined()) return 0;
-    check<BadInput>(value.list() && value.list()->kind != ListKind::generator, "it wants the length of what has none");
+    check<BadInput>(value.list() && value.list()->kind != ListKind::generator, "it takes a length that is undefined");
     return value.list()->items.size();
 }
 

@@ -73,7 +73,7 @@ class ValueWriter {
     void write(const Value& value) {
         const auto inside = run_.enter();
         if (const List* const list = value.list()) {
-            check<BadInput>(list->kind <= ListKind::tuple, "the text of what is no list is not known");
+            check<BadInput>(list->kind <= ListKind::tuple, "this list cannot be written as text");
             const bool tuple = !json_ && list->kind == ListKind::tuple;
             add(tuple ? "(" : "[");
             each(list->items, [&](const Value& item) { write(item); });
@@ -122,8 +122,8 @@ class ValueWriter {
             if (json_ && std::isinf(*d)) return add(*d < 0 ? "-Infinity" : "Infinity");
             return add(float_text(*d));
         }
-        check<BadInput>(value.is_none() || (value.is_undefined() && !json_), "{} of what has no value is not known",
-                        json_ ? "tojson" : "the text");
+        check<BadInput>(value.is_none() || (value.is_undefined() && !json_),
+                        "{} of an undefined value is not supported", json_ ? "tojson" : "the text");
         add(json_ ? "null" : value.is_none() ? "None" : "Undefined");
     }
     template <class Items, class Write>

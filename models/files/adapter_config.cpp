@@ -71,7 +71,7 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
 
 fs::path find_adapter(const std::string& flag, const fs::path& path) {
     const fs::path folder = find_model(path);
-    check<BadInput>(is_adapter(folder), "{} {}: is no adapter: it has no adapter_config.json", flag, path.string());
+    check<BadInput>(is_adapter(folder), "{} {}: not an adapter: it has no adapter_config.json", flag, path.string());
     return folder;
 }
 
@@ -117,7 +117,7 @@ AdapterPatterns::AdapterPatterns(const std::filesystem::path& config, const Adap
             formats::named(fmt::format("{}: {}: {}", config.string(), key, shown_name(pattern.key())), [&] {
                 found.emplace_back(data::Regex("^(.*\\.)?(" + pattern.key() + ")$", data::Regex::Steps::counted),
                                    number);
-                check<BadInput>(is_good(number), "{} is required, got {}", required, formats::quote(value));
+                check<BadInput>(is_good(number), "expected {}, got {}", required, formats::quote(value));
             });
         }
         return found;

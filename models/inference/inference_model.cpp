@@ -48,11 +48,11 @@ std::size_t InferenceModel::worthwhile_threads(std::size_t texts, std::size_t to
 
 void InferenceModel::check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const {
     check(!tokens.empty() && cache.length() + tokens.size() <= config().block_size,
-          "InferenceModel: 1 token to the context of {} is required, got {} after {}", config().block_size,
-          tokens.size(), cache.length());
+          "InferenceModel: expected 1 to {} tokens, got {} after {}", config().block_size, tokens.size(),
+          cache.length());
     for (const std::int32_t t : tokens) {
         check(t >= 0 && static_cast<std::size_t>(t) < config().vocab_size,
-              "InferenceModel: tokens below the vocabulary of {} are required, got {}", config().vocab_size, t);
+              "InferenceModel: expected tokens below the vocabulary of {}, got {}", config().vocab_size, t);
     }
 }
 
@@ -60,7 +60,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
                              const EachLogits& each) const {
     check_room(cache, tokens);
     const std::size_t n = tokens.size(), C = config().n_embd, V = config().vocab_size;
-    check(logits.size() == V, "InferenceModel: {} logits are required, got {}", V, logits.size());
+    check(logits.size() == V, "InferenceModel: expected {} logits, got {}", V, logits.size());
     const NoGrad no_grad;
     const StandardNumbers numbers;
     const WithPrecision scope(precision());
@@ -88,7 +88,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
 void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens,
                           std::span<float> logits) const {
     check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
-          "InferenceModel: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
+          "InferenceModel: expected a token and {} logits a text, got {} texts, {} tokens and {} logits",
           config().vocab_size, caches.size(), tokens.size(), logits.size());
     check(std::set(caches.begin(), caches.end()).size() == caches.size(),
           "InferenceModel: a cache is for one text of a step, got one twice: copy it for another text");

@@ -21,18 +21,17 @@ MaskArray padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys
 
 template <class T>
 Tensor<T> sequence_mask(const Tensor<T>& x, const ValidLengths& valid_lens, double value) {
-    check(x.rank() == 3, "sequence_mask: x (B, Lq, Lk) is required, got shape {}", x.shape());
+    check(x.rank() == 3, "sequence_mask: expected x (B, Lq, Lk), got shape {}", x.shape());
     const std::size_t B = x.dim(0), Lq = x.dim(1), Lk = x.dim(2);
     const bool per_query = valid_lens.rank() == 2;
     check(valid_lens.shape() == (per_query ? Shape{B, Lq} : Shape{B}),
-          "sequence_mask: valid lengths (B) or (B, Lq) are required, got {} for x {}", valid_lens.shape(), x.shape());
+          "sequence_mask: expected valid lengths (B) or (B, Lq), got {} for x {}", valid_lens.shape(), x.shape());
     const ValidLengths lengths = valid_lens.contiguous();
     MaskArray beyond(per_query ? Shape{B, Lq, Lk} : Shape{B, 1, Lk});
     for (std::size_t r = 0; r < lengths.size(); ++r) {
         const std::int32_t length = lengths.data()[r];
         check(length >= 0 && static_cast<std::size_t>(length) <= Lk,
-              "sequence_mask: valid lengths from 0 to the {} keys are required, got {} for x {}", Lk, length,
-              x.shape());
+              "sequence_mask: expected valid lengths from 0 to the {} keys, got {} for x {}", Lk, length, x.shape());
         for (std::size_t j = 0; j < Lk; ++j) beyond.data()[r * Lk + j] = j >= static_cast<std::size_t>(length);
     }
     return masked_fill(x, beyond, value);
@@ -44,7 +43,7 @@ Tensor<T> masked_softmax(const Tensor<T>& x, const ValidLengths& valid_lens) {
 }
 
 std::vector<double> alibi_slopes(std::size_t heads) {
-    check(heads > 0, "alibi_slopes: at least one head is required, got {}", heads);
+    check(heads > 0, "alibi_slopes: expected at least one head, got {}", heads);
     const std::size_t power = std::bit_floor(heads);
     const auto slope = [](std::size_t i, std::size_t of) {
         return portable::exp2(-8.0 * static_cast<double>(i) / static_cast<double>(of));

@@ -62,7 +62,7 @@ class MultiHeadAttention : public Module<T> {
     AttentionOutput<T> forward(const Tensor<T>& x, NeedWeights wanted = NeedWeights::yes,
                                Generator* random = nullptr) const {
         check(x.rank() == 3 && x.dim(1) <= context,
-              "MultiHeadAttention: x (B, L, C) with L of at most {} is required, got shape {}", context, x.shape());
+              "MultiHeadAttention: expected x (B, L, C) with L of at most {}, got shape {}", context, x.shape());
         AttentionOptions options;
         options.causal = true;
         if (!c_attn)
@@ -79,7 +79,7 @@ class MultiHeadAttention : public Module<T> {
               query.shape(), key.shape(), value.shape());
         check(query.rank() == 3 && key.rank() == 3 && value.rank() == 3 && query.dim(0) == key.dim(0) &&
                   key.dim(0) == value.dim(0) && key.dim(1) == value.dim(1),
-              "MultiHeadAttention: query (B, Lq, d), key and value (B, Lk, d) are required, got {}, {} and {}",
+              "MultiHeadAttention: expected query (B, Lq, d), key and value (B, Lk, d), got {}, {} and {}",
               query.shape(), key.shape(), value.shape());
         AttentionOptions options;
         options.mask = mask;
@@ -110,8 +110,8 @@ class MultiHeadAttention : public Module<T> {
         check(heads > 0 && width % heads == 0,
               "MultiHeadAttention: the width must be divisible by the number of heads, got width {} and {} heads",
               width, heads);
-        check(dropout >= 0 && dropout < 1,
-              "MultiHeadAttention: a dropout of at least 0 and below 1 is required, got {}", dropout);
+        check(dropout >= 0 && dropout < 1, "MultiHeadAttention: expected a dropout of at least 0 and below 1, got {}",
+              dropout);
     }
     AttentionOutput<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options,
                               NeedWeights wanted, Generator* random) const {
@@ -130,7 +130,7 @@ class MultiHeadAttentionWrapper : public Module<T> {
     // Heads of width d_out each; with `final_linear`, out_proj (with bias) mixes their outputs.
     MultiHeadAttentionWrapper(Generator& random, std::size_t d_in, std::size_t d_out, std::size_t context_length,
                               double dropout, std::size_t num_heads, bool qkv_bias = false, bool final_linear = false) {
-        check(num_heads > 0, "MultiHeadAttentionWrapper: at least one head is required, got {}", num_heads);
+        check(num_heads > 0, "MultiHeadAttentionWrapper: expected at least one head, got {}", num_heads);
         for (std::size_t h = 0; h < num_heads; ++h)
             heads.emplace_back(random, d_in, d_out, context_length, dropout, qkv_bias);
         if (final_linear) out_proj.emplace(random, num_heads * d_out, num_heads * d_out);
@@ -138,7 +138,7 @@ class MultiHeadAttentionWrapper : public Module<T> {
 
     // x (B, L, d_in) -> output (B, L, num_heads * d_out), weights (B, num_heads, L, L).
     AttentionOutput<T> forward(const Tensor<T>& x, Generator* random = nullptr) const {
-        check(x.rank() == 3, "MultiHeadAttentionWrapper: x (B, L, d_in) is required, got shape {}", x.shape());
+        check(x.rank() == 3, "MultiHeadAttentionWrapper: expected x (B, L, d_in), got shape {}", x.shape());
         std::vector<Tensor<T>> outputs, weights;
         for (const auto& head : heads) {
             const AttentionOutput<T> one = head.forward(x, random);

@@ -20,12 +20,12 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
                                                 NeedWeights wanted = NeedWeights::yes) {
     check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && k.dim(0) == v.dim(0) &&
               k.dim(1) == v.dim(1) && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2),
-          "scaled_dot_product_attention: q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv) are required, got {}, "
+          "scaled_dot_product_attention: expected q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv), got {}, "
           "{} and {}",
           q.shape(), k.shape(), v.shape());
     const std::size_t H = q.dim(1), K = k.dim(1);
     check(H == K || (K > 0 && H > 0 && H % K == 0),
-          "scaled_dot_product_attention: heads of queries that share those of keys and values evenly are required, got "
+          "scaled_dot_product_attention: expected query heads to be a multiple of key and value heads, got "
           "{} for {}: {}, {} and {}",
           H, K, q.shape(), k.shape(), v.shape());
     if (wanted == NeedWeights::no) return {attention(q, k, v, options), {}};

@@ -33,7 +33,7 @@ class Score : public Module<T> {
   protected:
     static void check_pair(const char* name, const Tensor<T>& Q, const Tensor<T>& K, std::size_t dq, std::size_t dk) {
         check(Q.rank() == 3 && K.rank() == 3 && Q.dim(0) == K.dim(0) && Q.dim(2) == dq && K.dim(2) == dk,
-              "{}: queries (B, Lq, {}) and keys (B, Lk, {}) are required, got {} and {}", name, dq, dk, Q.shape(),
+              "{}: expected queries (B, Lq, {}) and keys (B, Lk, {}), got {} and {}", name, dq, dk, Q.shape(),
               K.shape());
     }
     // Uniform in +-1/sqrt(width), the last extent.
@@ -83,7 +83,7 @@ class ConcatScore : public Score<T> {
     ConcatScore(Generator& random, std::size_t dq, std::size_t dk) : w(this->initial({dq + dk}, random)) {}
     Tensor<T> forward(const Tensor<T>& Q, const Tensor<T>& K) const override {
         const std::size_t dq = Q.dim(-1), both = w.dim(0);
-        check(dq < both, "ConcatScore: queries narrower than {} are required, got {}", both, Q.shape());
+        check(dq < both, "ConcatScore: expected queries narrower than {}, got {}", both, Q.shape());
         this->check_pair("ConcatScore", Q, K, dq, both - dq);
         // w^T [q; k] is one number per query plus one per key, so the pairs are never concatenated.
         const Tensor<T> of_query = matmul(Q, reshape(slice(w, 0, 0, dq), {dq, 1}));          // (B, Lq, 1)
@@ -130,7 +130,7 @@ class Attention : public Module<T> {
     AttentionOutput<T> forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
                                const ValidLengths& valid_lens = {}, Generator* random = nullptr) const {
         check(V.rank() == 3 && K.rank() == 3 && V.dim(0) == K.dim(0) && V.dim(1) == K.dim(1),
-              "Attention: keys (B, Lk, dk) and values (B, Lk, dv) are required, got {} and {}", K.shape(), V.shape());
+              "Attention: expected keys (B, Lk, dk) and values (B, Lk, dv), got {} and {}", K.shape(), V.shape());
         const Tensor<T> weights = masked_softmax(score->forward(Q, K), valid_lens);  // (B, Lq, Lk)
         return {matmul(dropout.forward(weights, random), V), weights};
     }

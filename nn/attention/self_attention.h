@@ -15,7 +15,7 @@ namespace inkling::nn {
 // Without parameters: softmax(x x^T) x, x (..., L, d). Similar tokens look at each other.
 template <class T>
 AttentionOutput<T> simple_self_attention(const Tensor<T>& x) {
-    check(x.rank() >= 2, "simple_self_attention: x (..., L, d) is required, got shape {}", x.shape());
+    check(x.rank() >= 2, "simple_self_attention: expected x (..., L, d), got shape {}", x.shape());
     const Tensor<T> scores = matmul(x, transpose(x, -2, -1));  // (..., L, L)
     const Tensor<T> weights = softmax(scores, {}, Masked::error, "simple_self_attention");
     return {matmul(weights, x), weights};
@@ -36,7 +36,7 @@ class SelfAttention : public Module<T> {
     // x (..., L, d_in) -> output (..., L, d_v), weights (..., L, L). The mask broadcasts to (..., L, L), 0 = blocked.
     AttentionOutput<T> forward(const Tensor<T>& x, const MaskArray& mask = {}) const {
         check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1),
-              "SelfAttention: x (..., L, {}) is required, got shape {}", W_query.weight.dim(1), x.shape());
+              "SelfAttention: expected x (..., L, {}), got shape {}", W_query.weight.dim(1), x.shape());
         const Tensor<T> weights = softmax(scores(x), mask, masked, "SelfAttention");
         return {matmul(weights, W_value.forward(x)), weights};
     }
@@ -90,8 +90,7 @@ class CausalAttention : public SelfAttention<T> {
     AttentionOutput<T> forward(const Tensor<T>& x, Generator* random = nullptr) const {
         const std::size_t d_in = this->W_query.weight.dim(1);
         check(x.rank() >= 2 && x.dim(-1) == d_in && x.dim(-2) <= context,
-              "CausalAttention: x (..., L, {}) with L of at most {} is required, got shape {}", d_in, context,
-              x.shape());
+              "CausalAttention: expected x (..., L, {}) with L of at most {}, got shape {}", d_in, context, x.shape());
         const Tensor<T> weights = causal_weights(this->scores(x), mask);
         return {matmul(dropout.forward(weights, random), this->W_value.forward(x)), weights};
     }

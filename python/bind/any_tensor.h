@@ -83,7 +83,7 @@ struct AnyTensor {
     template <class T>
     const Tensor<T>& as(const char* op) const {
         check<DTypeError>(kDType<T> == dtype(),
-                          "{}: tensors of one dtype are required, got float32 and float64: use astype()", op);
+                          "{}: expected tensors of one dtype, got float32 and float64: use astype()", op);
         return *std::get_if<Tensor<T>>(&tensor);
     }
 };

@@ -64,7 +64,7 @@ AnyTensor tensor_over(nb::handle data, std::optional<DType> dtype, bool requires
     const nb::object type = array.attr("dtype");
     const auto name = nb::cast<std::string>(type.attr("name")), kind = nb::cast<std::string>(type.attr("kind"));
     if (kind != "f" && kind != "i" && kind != "u" && kind != "b")
-        throw nb::type_error(fmt::format("Tensor: numbers are required, got dtype {}", name).c_str());
+        throw nb::type_error(fmt::format("Tensor: expected numbers, got dtype {}", name).c_str());
     if (!dtype) dtype = name == "float64" && nb::hasattr(data, "dtype") ? DType::float64 : DType::float32;
     array = as_array(array, name_of(*dtype));
     return with_type(*dtype, [&]<class T>() {

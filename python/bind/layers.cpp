@@ -88,7 +88,7 @@ void bind_module(nb::module_& m) {
             visit(module, [&]<class T>(nn::Module<T>& l) {
                 const bool found = with_parameter(l, name, [&](Tensor<T>& p) {
                     const Tensor<T>& tensor = given.as<T>(name.c_str());
-                    check(tensor.shape() == p.shape(), "{}: shape {} is required, got {}", name, p.shape(),
+                    check(tensor.shape() == p.shape(), "{}: expected shape {}, got {}", name, p.shape(),
                           tensor.shape());
                     p = tensor;
                 });
@@ -128,7 +128,7 @@ void bind_module(nb::module_& m) {
             std::vector<nn::InitialOf> all;
             for (const auto& [pattern, how] : rules) {
                 const auto kind = kinds.find(how.first);
-                check(kind != kinds.end(), "initialize: constant, normal or uniform is required, got '{}'", how.first);
+                check(kind != kinds.end(), "initialize: expected constant, normal or uniform, got '{}'", how.first);
                 all.push_back({pattern, kind->second(how.second)});
             }
             visit(module, [&]<class T>(nn::Module<T>& l) { nn::initialize(l, random, all); });

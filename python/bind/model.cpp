@@ -166,7 +166,7 @@ void bind_model(nb::module_& m) {
         "save_pretrained",
         [](PyModel& self, const std::filesystem::path& folder, const std::string& dtype) {
             const auto type = formats::dtype_named(dtype);
-            check(type.has_value(), "save_pretrained: dtype F32, F16 or BF16 is required, got '{}'", dtype);
+            check(type.has_value(), "save_pretrained: expected dtype F32, F16 or BF16, got '{}'", dtype);
             std::filesystem::create_directories(folder);
             models::save_model(folder, self.model(), *self.tokenizer, *type);
         },

@@ -232,7 +232,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     define(
         c, "split",
         []<class T>(const Tensor<T>& x, std::size_t size, std::ptrdiff_t axis) {
-            check(size > 0, "split: pieces of at least 1 are required, got 0");
+            check(size > 0, "split: expected pieces of at least 1, got 0");
             std::vector<std::size_t> sizes;
             for (std::size_t left = x.dim(axis); left > 0 || sizes.empty(); left -= sizes.back())
                 sizes.push_back(std::min(size, left));

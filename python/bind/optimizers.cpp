@@ -38,7 +38,7 @@ class OptimizerOver : public AnyOptimizer {
         for (const AnyTensor& x : all) {
             const Tensor<T>& p = x.as<T>("optimizer");
             shapes_.push_back(p.shape());
-            check(!p.node() || p.node()->is_leaf(), "optimizer: leaves are required, got the result of '{}'",
+            check(!p.node() || p.node()->is_leaf(), "optimizer: expected leaves, got the result of '{}'",
                   p.node() ? p.node()->op : "");
             // as in PyTorch, weight decay applies to all: a vector is a matrix with one row, which Muon does not update
             const Shape shape = p.rank() < 2 ? Shape{1, p.size()} : p.shape();
@@ -141,7 +141,7 @@ std::unique_ptr<AnyOptimizer> optimizer_over(const Parameters& parameters, const
 }
 
 double clip_grad_norm(Parameters parameters, double max_norm) {
-    check(max_norm >= 0, "clip_grad_norm: a norm of at least 0 is required, got {}", max_norm);
+    check(max_norm >= 0, "clip_grad_norm: expected a norm of at least 0, got {}", max_norm);
     std::erase_if(parameters, [](const AnyTensor& p) { return !has_gradient(p); });
     double squares = 0;
     for (const AnyTensor& p : parameters) {

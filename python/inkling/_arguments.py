@@ -86,10 +86,10 @@ def _problems(signature: str, doc: str, given: list[Any], named: dict[str, Any])
             continue
         x = values.pop(p.arg)
         if p.annotation and not _fits(x, p.annotation):
-            yield 1, f"{_meaning(p.annotation)} is required as {p.arg}, got {_got(x)}"
+            yield 1, f"expected {_meaning(p.annotation)} as {p.arg}, got {_got(x)}"
         elif isinstance(x, str):
             choices = CHOICES.get(p.arg) or re.findall(r"'([\w-]+)'", doc)
-            yield 0, f"{' or '.join(choices) or 'another text'} is required as {p.arg}, got '{x}'"
+            yield 0, f"expected {' or '.join(choices) or 'another text'} as {p.arg}, got '{x}'"
     for name in values:
         near = difflib.get_close_matches(name, [p.arg for p in [*places, *a.kwonlyargs]], 1)
         instead = INSTEAD.get(name, f"did you mean {near[0]}?" if near else "")
@@ -112,5 +112,5 @@ def refuse(place: Any, function: Any, given: tuple, named: dict[str, Any]) -> No
         found.append((sum(weight for weight, _ in problems), "dim: " not in text, [text for _, text in problems]))
     problems, numbers = min(found)[2], [x for x in (*given, *named.values()) if isinstance(x, int) and x < 0]
     if not problems and numbers:
-        raise Error(f"{name}: a number of at least 0 is required, got {numbers[0]}")
+        raise Error(f"{name}: expected a number of at least 0, got {numbers[0]}")
     raise TypeError(f"{name}: {problems[0] if problems else 'its arguments do not fit: help() shows its signatures'}")

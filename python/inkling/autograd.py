@@ -31,7 +31,7 @@ def grad(
     if grad_outputs is None:
         weights *= len(outputs)
     if not outputs or len(weights) != len(outputs):
-        raise ValueError(f"grad: as many grad_outputs as outputs are required, got {len(weights)} and {len(outputs)}")
+        raise ValueError(f"grad: expected as many grad_outputs as outputs, got {len(weights)} and {len(outputs)}")
     y, dy = outputs[0], weights[0]
     if len(outputs) > 1:
         y, dy = sum((o if w is None else (o * w).sum() for o, w in zip(outputs, weights)), 0), None

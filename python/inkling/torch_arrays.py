@@ -19,7 +19,7 @@ class device(str):
 
     def __new__(cls, name: Any = "cpu") -> device:
         if str(name).split(":")[0] != "cpu":
-            raise Error(f"device: cpu is required, got {name}: Inkling computes on the CPU alone")
+            raise Error(f"device: expected cpu, got {name}: Inkling computes on the CPU alone")
         return super().__new__(cls, "cpu")
 
     type = property(str)

@@ -17,7 +17,7 @@ def _kind(dtype: str, device: Any, requires_grad: bool) -> bool:
     if device is not None:
         torch_arrays.device(device)
     if requires_grad and dtype not in FLOATS:
-        raise Error(f"requires_grad: float32 or float64 is required, got {dtype}")
+        raise Error(f"requires_grad: expected float32 or float64, got {dtype}")
     return dtype in FLOATS
 
 
@@ -25,7 +25,7 @@ def tensor(data: Any, dtype: str | None = None, device: Any = None, requires_gra
     """A copy of numbers."""
     array = np.array(data.detach() if isinstance(data, Tensor) else data)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"tensor: numbers are required, got dtype {array.dtype}")
+        raise TypeError(f"tensor: expected numbers, got dtype {array.dtype}")
     if dtype is None:
         dtype = str(array.dtype) if array.dtype.kind != "f" or hasattr(data, "dtype") else "float32"
     if _kind(dtype, device, requires_grad):
@@ -129,7 +129,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Generat
 def _probabilities(name: str, p: Tensor, most: float) -> np.ndarray:
     p = p.detach().double().numpy()
     if not ((p >= 0) & (p <= most)).all():
-        raise Error(f"{name}: probabilities are required, got {p[~((p >= 0) & (p <= most))][0]}")
+        raise Error(f"{name}: expected probabilities, got {p[~((p >= 0) & (p <= most))][0]}")
     return p
 
 

@@ -110,11 +110,11 @@ def _array_method(x: Array, name: str) -> Callable:
 
     def call(*arguments: Any, **named: Any) -> Any:
         if whole and name not in INTEGERS and name.removesuffix("_") not in INTEGERS:
-            raise TypeError(f"{name}: numbers are required, got an array of {x.dtype}: write x.float().{name}(...)")
+            raise TypeError(f"{name}: expected numbers, got an array of {x.dtype}: write x.float().{name}(...)")
         if whole and any(isinstance(y, (float, Tensor)) for y in (*arguments, *named.values())):
             raise TypeError(f"{name}: integers are required beside an array of {x.dtype}: write x.float().{name}(...)")
         if x.dtype == "int64" and x.size and max(-int(np.min(x)), int(np.max(x))) > 2**53:
-            raise Error(f"{name}: integers of at most 2^53 are required, got {max(-int(np.min(x)), int(np.max(x)))}")
+            raise Error(f"{name}: expected integers of at most 2^53, got {max(-int(np.min(x)), int(np.max(x)))}")
         y = f(Tensor(x, dtype="float64" if whole else None), *arguments, **named)
         if name.endswith("_"):
             x[...] = _to_write(x, name, y)
@@ -226,7 +226,7 @@ def _set_grad(x: Tensor, grad: Any) -> None:
     if grad is None:
         return
     if grad.shape != x.shape:
-        raise Error(f"grad: the tensor's shape {x.shape} is required, got {grad.shape}")
+        raise Error(f"grad: expected the tensor's shape {x.shape}, got {grad.shape}")
     x.backward(Tensor(np.zeros(x.shape), dtype=x.dtype))
     x.grad[...] = grad
 

@@ -53,7 +53,7 @@ def _axis(name: str, x: Any, dim: int) -> int:
 
 def _of_rank(name: str, rank: int, *tensors: Any) -> None:
     if any(x.ndim > rank for x in tensors):
-        raise Error(f"{name}: at most {rank} axes are required, got shapes {[x.shape for x in tensors]}")
+        raise Error(f"{name}: expected at most {rank} axes, got shapes {[x.shape for x in tensors]}")
 
 
 def _extreme(own: Callable, ids: Callable, pairwise: Callable) -> Callable:
@@ -101,7 +101,7 @@ def clamp(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     if rounding_mode not in (None, "floor", "trunc"):
-        raise Error(f"div: rounding_mode floor or trunc is required, got '{rounding_mode}'")
+        raise Error(f"div: expected rounding_mode floor or trunc, got '{rounding_mode}'")
     if rounding_mode == "floor":  # its gradient is 0, that of // is an error
         return _inkling.where(True, x // y, (x / y).floor())
     return (x / y).trunc() if rounding_mode == "trunc" else x / y
@@ -136,7 +136,7 @@ def repeat(x: Tensor, *sizes: Any, axis: int | None = None, **named: Any) -> Ten
         return _inkling.repeat(x, *sizes, axis=axis, **named)
     sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
     if named or len(sizes) < x.ndim:
-        raise TypeError(f"repeat: a number for each of {x.ndim} axes is required, got {sizes}: NumPy's is repeat(2, axis=0)")
+        raise TypeError(f"repeat: expected a number for each of {x.ndim} axes, got {sizes}: NumPy's is repeat(2, axis=0)")
     return _inkling.tile(x, sizes)
 
 
@@ -158,7 +158,7 @@ def roll(x: Tensor, shifts: Any, dims: Any = None, **own: Any) -> Tensor:
         return _inkling.roll(x, shifts, **own)
     shifts, axes = np.atleast_1d(shifts).tolist(), [0] if dims is None else np.atleast_1d(dims).tolist()
     if len(shifts) != len(axes):
-        raise Error(f"roll: a shift for each axis is required, got {shifts} for {axes}")
+        raise Error(f"roll: expected a shift for each axis, got {shifts} for {axes}")
     y = functools.reduce(lambda y, pair: _inkling.roll(y, *pair), zip(shifts, axes), x.flatten() if dims is None else x)
     return y.reshape(x.shape)
 

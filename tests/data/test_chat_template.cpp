@@ -129,14 +129,14 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[data]") {
         {"{{ '<|im_start|>' }}", "it leaves out message 1, of the user: it begins: {{ '<|im_start|>' }}"},
         {"", "it leaves out message 1"},
         {with("m.content", "m.content + m.content"), ""},
-        {with("m.content", "m.content | shout"), "its filter shout is not known"},
+        {with("m.content", "m.content | shout"), "its filter shout is not supported"},
         {with("m.content", "m.content | upper"), ""},
         {with("<|im_end|>", "<|end|>"), "behind an answer it has '<|end|>', which is no special token"},
-        {with("{% endfor %}", "{% endloop %}"), "its statement endloop is not known"},
-        {with("{% endif %}", ""), "a statement without its end"},
+        {with("{% endfor %}", "{% endloop %}"), "its statement endloop is not supported"},
+        {with("{% endif %}", ""), "a statement is not closed"},
         {with("m.role + ", "m.role + 1 + "), "its + wants two numbers or two texts"},
         {with("m.role + ", "bos_token + "), "its + wants two numbers or two texts"},
-        {with("{% if", "{% include x %}{% if"), "its statement include is not known"},
+        {with("{% if", "{% include x %}{% if"), "its statement include is not supported"},
         {with("{% for", "{{ raise_exception('never') }}{% for"), "never"},
     };
     for (const auto& [text, message] : table) {
@@ -222,7 +222,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
         "{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.content.split('</t>')[-1] }}"
         "<|im_end|>{% endfor %}",
         *tokenizer);
-    CHECK_THROWS_WITH(two_roles.apply(messages, *tokenizer), contains("its method split is not known"));
+    CHECK_THROWS_WITH(two_roles.apply(messages, *tokenizer), contains("its method split is not supported"));
     CHECK_THROWS_WITH(two_roles.apply(std::vector<ChatMessage>{{"user", "a"}, {"tool", "b"}}, *tokenizer),
                       contains("it leaves out message 2, of the tool"));
     CHECK(tokenizer->decode(

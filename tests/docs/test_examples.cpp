@@ -34,7 +34,7 @@ TEST_CASE("examples: micrograd's expression, and an op of one's own", "[docs]") 
     const auto error = numbers_after("finite differences: ", text);
     REQUIRE(error.size() == 1);  // an op of one's own has its value, its gradient and its error
     CHECK(error[0] < 1e-8);
-    CHECK_THAT(text, contains("snake: a frequency above 0 is required, got -1"));
+    CHECK_THAT(text, contains("snake: expected a frequency above 0, got -1"));
 }
 
 TEST_CASE("examples: spirals are told apart", "[docs]") {

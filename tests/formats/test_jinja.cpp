@@ -130,7 +130,7 @@ TEST_CASE("jinja: a template is bounded in steps, bytes and depth", "[formats][u
         {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "nested more than 400 deep"},
         {"{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}", "nested more than 400 deep"},
         {"{{ " + std::string(100'000, '-') + "1 }}", "nested more than 100 deep"},
-        {"{{ " + std::string(100'000, '[') + "1 }}", "a {{ without its end"},
+        {"{{ " + std::string(100'000, '[') + "1 }}", "a {{ is not closed"},
         {"{{ 9223372036854775807 + 1 }}", "its + wants other numbers"},
     };
     for (const auto& [text, message] : table) {

@@ -65,7 +65,7 @@ void to_polynomial(Array<T>& square, const Array<T>& gram, const Polynomial& of)
 template <class T>
 Array<T> newton_schulz(const Array<T>& u, std::size_t steps, NewtonSchulz coefficients) {
     check(u.rank() == 3 && u.size() > 0 && u.is_contiguous(),
-          "newton_schulz: contiguous matrices (n, rows, columns) are required, got shape {}", u.shape());
+          "newton_schulz: expected contiguous matrices (n, rows, columns), got shape {}", u.shape());
     const std::size_t n = u.dim(0), rows = u.dim(1), columns = u.dim(2), M = std::min(rows, columns);
     const bool tall = rows > columns;
     Array<T> x = normalized(u, rows * columns, coefficients == NewtonSchulz::original ? 1 : kPolarRoom);

@@ -67,7 +67,7 @@ std::vector<ChainLine> read_chain(const fs::path& run) {
             line.files = json.at("files").get<FileHashes>();
             line.before = json.at("before"), line.sha256 = sha256_of(text);
         } catch (const nlohmann::json::exception&) {
-            throw BadInput(fmt::format("{}: line {}: is no line of a chain", file_of(run).string(), lines.size()));
+            throw BadInput(fmt::format("{}: line {}: not a line of a chain", file_of(run).string(), lines.size()));
         }
     }
     return lines;

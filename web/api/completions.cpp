@@ -23,7 +23,7 @@ generate::Sequence make_sequence(const TextRequest& request, const ServedModel& 
     const std::size_t V = std::min(model.inference->config().vocab_size, model.tokenizer->vocab_size());
     for (const std::int32_t id : ids)
         if (static_cast<std::size_t>(id) >= V)
-            throw HttpError(400, fmt::format("prompt: token ids below {} are required, got {}", V, id), "prompt");
+            throw HttpError(400, fmt::format("prompt: expected token ids below {}, got {}", V, id), "prompt");
     sequence.add(std::span(ids));
     return sequence;
 }

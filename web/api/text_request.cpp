@@ -96,7 +96,7 @@ json parse_body(const std::string& body) {
 void Fields::accept(const std::string& name, const std::vector<json>& values) const {
     const json* const value = find(name);
     if (value && std::find(values.begin(), values.end(), *value) == values.end())
-        refuse(name, "this server does not have it: leave it out");
+        refuse(name, "not supported by this server; remove it");
 }
 
 void Fields::refuse_others() const {
@@ -134,7 +134,7 @@ void read_common(const Fields& fields, const RequestLimits& limits, TextRequest&
     request.truncate_prompt = fields.integer("truncate_prompt_tokens", -1, INT32_MAX).value_or(0);
     const auto n = static_cast<std::int64_t>(request.n);
     if (fields.integer("best_of", 1, INT32_MAX).value_or(n) != n)
-        fields.refuse("best_of", "this server does not have it: it must be n, or be left out");
+        fields.refuse("best_of", "not supported by this server; set it to n, or remove it");
     read_neutral(fields);
 }
 
@@ -159,8 +159,7 @@ std::vector<Prompt> read_prompts(const Fields& fields, const RequestLimits& limi
     const auto all = [&](const auto& fits) { return std::all_of(prompt->begin(), prompt->end(), fits); };
     if (all([](const json& e) { return e.is_number(); })) return {Prompt(read_ids(fields, "prompt", *prompt))};
     if (prompt->size() > limits.max_texts)
-        fields.refuse("prompt",
-                      fmt::format("at most {} prompts are required, got {}", limits.max_texts, prompt->size()));
+        fields.refuse("prompt", fmt::format("expected at most {} prompts, got {}", limits.max_texts, prompt->size()));
     std::vector<Prompt> prompts;
     if (all([](const json& e) { return e.is_string(); })) {
         for (const json& text : *prompt) prompts.push_back(text.get<std::string>());

@@ -38,7 +38,7 @@ ordered_json detokenize(const Fields& request, const data::Tokenizer& tokenizer)
     request.refuse_others();
     for (const std::int32_t id : ids)
         if (static_cast<std::size_t>(id) >= tokenizer.vocab_size())
-            request.refuse("tokens", fmt::format("ids below {} are required, got {}", tokenizer.vocab_size(), id));
+            request.refuse("tokens", fmt::format("expected ids below {}, got {}", tokenizer.vocab_size(), id));
     return {{"content", generate::to_valid_utf8(tokenizer.decode(ids))}};
 }
 

@@ -18,7 +18,7 @@ class HttpServer::Implementation {
     explicit Implementation(HttpOptions options) : service_{std::move(options)} {
         HttpOptions& o = service_.options;
         check(is_loopback(o.host) || !o.keys.empty() || o.insecure,
-              "serve: on {} anybody who reaches this machine may use the models: give keys, or say --insecure", o.host);
+              "serve: on {} every machine that reaches this one could use the models: use keys or --insecure", o.host);
         // A system without /etc/hosts does not resolve localhost, and others may resolve it to ::1 alone.
         const std::string host = o.host == "localhost" ? "127.0.0.1" : o.host;
         try {

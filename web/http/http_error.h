@@ -1,5 +1,5 @@
 // An HTTP error in OpenAI's format, which its clients turn into exceptions:
-//   throw HttpError(400, "temperature: 0 to 2 is required, got 7", "temperature");
+//   throw HttpError(400, "temperature: expected 0 to 2, got 7", "temperature");
 //   {"error": {"message": "...", "type": "invalid_request_error", "param": "temperature", "code": null}}
 #pragma once
 

@@ -109,11 +109,11 @@ void check_source(const HttpOptions& options, const HttpRequest& request) {
     const std::string host = formats::lower(request.header("host")), origin = formats::lower(request.header("origin"));
     const std::optional<std::string> name = without_port(host);
     if (request.headers.contains("host") && !name)
-        throw HttpError(400, fmt::format("Host: a name and a port are required, got {}", shortened(host, kShown)));
+        throw HttpError(400, fmt::format("Host: expected a name and a port, got {}", shortened(host, kShown)));
     if (options.keys.empty() && name && !is_own_name(options, *name))
         throw HttpError(
-            403, fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(*name, kShown)), "",
-            "foreign_host");
+            403, fmt::format("Host: {} is not a name of this server: --allow-host adds one", shortened(*name, kShown)),
+            "", "foreign_host");
     const bool own = origin.empty() || origin == "http://" + host || origin == "https://" + host;
     if (!own && !is_allowed_origin(options, request))
         throw HttpError(

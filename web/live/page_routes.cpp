@@ -100,7 +100,7 @@ void add_playground(HttpServer& server, const std::string& runs) {
         return page_response(kPlaygroundPage, "Inkling", {{"runs", with}});
     });
     if (runs.empty()) return;
-    check<BadInput>(formats::is_folder(runs), "--runs {}: there is no such folder", runs);
+    check<BadInput>(formats::is_folder(runs), "--runs {}: no such folder", runs);
     add_page("/runs", [](const HttpRequest&) {
         return page_response(kRunPage, "Runs", run_page({}, nullptr, {{"list", "/api/runs"}, {"seconds", 10}}));
     });

@@ -129,7 +129,7 @@ Tensor<T> elu(const Tensor<T>& x, double alpha) {
 template <class T>
 Tensor<T> softcap(Tensor<T> x, double cap) {
     check_defined("softcap", x);
-    check(cap > 0, "softcap: a cap above 0 is required, got {} for shape {}", cap, x.shape());
+    check(cap > 0, "softcap: expected a cap above 0, got {} for shape {}", cap, x.shape());
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     return unary_op(
         "softcap", std::move(x), Saves::output, [=](auto v) { return activation_row::softcap(v, c, inverse); },

@@ -32,7 +32,7 @@ Array<T> dropped(const ConstArray<T>& x_any, double p, const RandomKey& key) {
 template <class T>
 Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key) {
     check_defined("dropout", x);
-    check(p >= 0 && p < 1, "dropout: a probability of at least 0 and below 1 is required, got {}", p);
+    check(p >= 0 && p < 1, "dropout: expected a probability of at least 0 and below 1, got {}", p);
     if (p == 0) return x;
     return record("dropout", dropped(x.value(), p, key), inputs(x),
                   [p, key](const Tensor<T>& dy, Gradients<T>& grads) { grads.add(0, dropout(dy, p, key)); });

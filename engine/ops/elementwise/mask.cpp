@@ -43,7 +43,7 @@ Tensor<T> only(const MaskArray& mask, bool kept, const Tensor<T>& dy) {
 template <class T>
 Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lower) {
     check_defined(op, x);
-    check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
+    check(x.rank() >= 2, "{}: expected at least two axes, got shape {}", op, x.shape());
     MaskArray keep({x.dim(-2), x.dim(-1)});
     std::uint8_t* flag = keep.data();
     for (std::size_t i = 0; i < x.dim(-2); ++i) {
@@ -60,7 +60,7 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
 template <class T>
 Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("where", a, b);
-    check(given.defined(), "where: a mask is required, got an undefined one");
+    check(given.defined(), "where: expected a mask, got an undefined one");
     const Shape shape = broadcast_shape("where", given.shape(), broadcast_shape("where", a.shape(), b.shape()));
     const MaskArray mask = given.clone();  // the caller may write to its own before backward
     return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
@@ -73,7 +73,7 @@ Tensor<T> where(const MaskArray& given, const Tensor<T>& a, const Tensor<T>& b) 
 template <class T>
 Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& given, double value) {
     check_defined("masked_fill", x);
-    check(given.defined(), "masked_fill: a mask is required, got an undefined one");
+    check(given.defined(), "masked_fill: expected a mask, got an undefined one");
     check(broadcast_shape("masked_fill", x.shape(), given.shape()) == x.shape(),
           "masked_fill: the mask must broadcast to the values, got {} for {}", given.shape(), x.shape());
     return where(given, Tensor<T>::full({}, static_cast<T>(value)), x);

@@ -57,7 +57,7 @@ template <class T>
 Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("matmul", a, b);
     check(a.rank() >= 1 && b.rank() >= 1 && a.dim(-1) == b.dim(b.rank() == 1 ? 0 : -2),
-          "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
+          "matmul: expected (..., M, K) and (..., K, N), got {} and {}", a.shape(), b.shape());
     if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? 0 : -2);
     if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
     const Precision precision = product_precision();

@@ -44,7 +44,7 @@ AttentionOutput<T> attention(const Tensor<T>& q, const Tensor<T>& k_in, const Te
     Tensor<T> scores = matmul(q, transpose(k, -2, -1)) * factor;  // (B, H, Lq, Lk)
     if (!options.alibi.empty()) {
         check(options.alibi.size() == q.dim(1),
-              "scaled_dot_product_attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(),
+              "scaled_dot_product_attention: expected one ALiBi slope a head, got {} for q {}", options.alibi.size(),
               q.shape());
         scores = scores + alibi_bias<T>(options.alibi, q.dim(-2), k.dim(-2));
     }

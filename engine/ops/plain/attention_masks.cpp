@@ -4,7 +4,7 @@ namespace inkling {
 
 Documents::Documents(const IdArray& given) : begins(given.defined() ? given.clone() : given) {
     if (!begins.defined()) return;
-    check(begins.rank() == 2, "attention: where documents begin (B, L) is required, got {}", begins.shape());
+    check(begins.rank() == 2, "attention: expected begins (B, L), got {}", begins.shape());
     positions = IdArray(begins.shape());
     const std::size_t L = begins.dim(1);
     for (std::size_t row = 0; row < begins.dim(0); ++row) {
@@ -43,7 +43,7 @@ MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window)
 }
 
 MaskArray document_mask(const IdArray& begins) {
-    check(begins.rank() == 2, "document_mask: begins (B, L) is required, got {}", begins.shape());
+    check(begins.rank() == 2, "document_mask: expected begins (B, L), got {}", begins.shape());
     const std::size_t B = begins.dim(0), L = begins.dim(1);
     MaskArray mask({B, 1, L, L}, 0);
     for (std::size_t b = 0; b < B; ++b)

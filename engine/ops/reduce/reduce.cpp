@@ -31,7 +31,7 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
         rows = map_arrays<T>(
             rows.shape(), [](auto v) { return -v; }, rows);
     const std::size_t width = rows.dim(1);
-    check(width > 0, "{}: at least one element is required, got shape {}", op, x.shape());
+    check(width > 0, "{}: expected at least one element, got shape {}", op, x.shape());
     Array<T> y(shape_without(x.shape(), reduced, keep_axes)), share(y.shape());
     T *const best = y.data(), *const part = share.data();
     each_row(rows.dim(0), width, [&](std::size_t r) {
@@ -184,7 +184,7 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
 template <class T>
 Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     return over_rows("logsumexp", x, axes, keep_axes, [&x](const Tensor<T>& rows) {
-        check(rows.dim(1) > 0, "logsumexp: at least one element is required, got shape {}", x.shape());
+        check(rows.dim(1) > 0, "logsumexp: expected at least one element, got shape {}", x.shape());
         const std::size_t n_rows = rows.dim(0);
         Array<T> parts(
             {n_rows, 2});  // m and the logarithm: from y alone the gradient would lose digits where m is large
@@ -214,7 +214,7 @@ IdArray argmax(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     const auto reduced = sorted_axes("argmax", axes, x.rank());
     const ConstArray<T> rows = rows_over(x.value(), reduced);
     const std::size_t width = rows.dim(1);
-    check(width > 0, "argmax: at least one element is required, got shape {}", x.shape());
+    check(width > 0, "argmax: expected at least one element, got shape {}", x.shape());
     IdArray ids(shape_without(x.shape(), reduced, keep_axes));
     std::int32_t* const to = ids.data();
     each_row(rows.dim(0), width, [&](std::size_t r) {

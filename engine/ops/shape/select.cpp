@@ -28,14 +28,14 @@ struct Places {
 
     Places(const char* op, const Shape& x, std::ptrdiff_t axis, const IdArray& given, bool of_axis)
         : table(x), chosen(x) {
-        check(given.defined(), "{}: an index is required, got an undefined array", op);
+        check(given.defined(), "{}: expected an index, got an undefined array", op);
         const IdArray ids = given.clone();
         const std::size_t k = normalize_axis(op, axis, x.size());
         chosen[k] = n = of_axis ? ids.size() : ids.rank() == x.size() ? ids.shape()[k] : 0;
         length = x[k];
         for (std::size_t i = 0; i < x.size(); ++i) (i < k ? outer : inner) *= i == k ? 1 : x[i];
         check(of_axis ? ids.rank() == 1 : ids.shape() == chosen,
-              "{}: an index of {} is required, got index {} for shape {}", op,
+              "{}: expected an index of {}, got index {} for shape {}", op,
               of_axis ? "one axis" : "the values' shape but along the axis", ids.shape(), x);
         for (const std::int32_t id : ids) {
             check(id >= 0 && static_cast<std::size_t>(id) < length, "{}: ids must be at least 0 and below {}, got {}",
@@ -157,7 +157,7 @@ template <class T>
 Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source) {
     check_defined("scatter_add", x, source);
     const Places places("scatter_add", x.shape(), axis, index, false);
-    check(source.shape() == places.chosen, "scatter_add: a source of the index's shape is required, got {} and {}",
+    check(source.shape() == places.chosen, "scatter_add: expected a source of the index's shape, got {} and {}",
           source.shape(), index.shape());
     return record("scatter_add", added(x.value().clone(), source.value(), places), inputs(x, source),
                   [places](const Tensor<T>& dy, Gradients<T>& grads) {

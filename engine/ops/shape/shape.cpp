@@ -55,7 +55,7 @@ Shape filled(const OpenShape& sizes, const Shape& x) {
     std::size_t open = sizes.size();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         check(sizes[i] >= 0 || (sizes[i] == -1 && open == sizes.size()),
-              "reshape: sizes of at least 0, and one -1 at most, are required, got ({}) for shape {}",
+              "reshape: expected sizes of at least 0, and one -1 at most, got ({}) for shape {}",
               fmt::join(sizes.begin(), sizes.end(), ", "), x);
         if (sizes[i] < 0) {
             open = i;
@@ -141,7 +141,7 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
 template <class T>
 Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
     check_defined("repeat", x);
-    check(times >= 1, "repeat: at least 1 time is required, got {} for shape {}", times, x.shape());
+    check(times >= 1, "repeat: expected at least 1 time, got {} for shape {}", times, x.shape());
     const std::size_t a = normalize_axis("repeat", axis, x.rank());
     if (times == 1) return x;
     const Tensor<T> single = unsqueeze(x, static_cast<std::ptrdiff_t>(a) + 1);

@@ -166,7 +166,7 @@ class GgufTokenizerReader {
             for (auto left = prefixes.rbegin(); left != prefixes.rend(); ++left) {  // the longest first
                 check<BadInput>(left_to_try-- > 0,
                                 "tokenizer.ggml.tokens: more than 64 of {} tokens begin each: "
-                                "this is no vocabulary of SentencePiece's",
+                                "this is not a SentencePiece vocabulary",
                                 texts_.size());
                 const std::int32_t right = id_of(text.substr(texts_[*left].size()));
                 if (right >= 0)

@@ -29,7 +29,7 @@ hardtanh = lambda x, min_val=-1.0, max_val=1.0, inplace=False: x.clamp(min_val, 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     if approximate not in ("none", "tanh"):
-        raise Error(f"gelu: approximate none or tanh is required, got '{approximate}'")
+        raise Error(f"gelu: expected approximate none or tanh, got '{approximate}'")
     return _inkling.gelu(x) if approximate == "tanh" else _inkling.gelu_erf(x)
 
 
@@ -68,7 +68,7 @@ def embedding(input: Any, weight: Tensor) -> Tensor:
 def one_hot(ids: Any, num_classes: int = -1) -> torch_arrays.Array:
     ids = np.asarray(ids)
     if ids.size and ids.min() < 0:
-        raise IndexError(f"one_hot: ids of at least 0 are required, got {ids.min()}")
+        raise IndexError(f"one_hot: expected ids of at least 0, got {ids.min()}")
     return torch_creation.eye(int(ids.max()) + 1 if num_classes < 0 else num_classes, dtype="int64")[ids]
 
 
@@ -217,7 +217,7 @@ def interpolate(
         mode = "linear"
     elif mode not in ("nearest", "nearest-exact"):
         modes = "nearest, nearest-exact, or linear, bilinear, trilinear for 1, 2, 3 axes"
-        raise Error(f"interpolate: {modes} is required, got '{mode}'")
+        raise Error(f"interpolate: expected {modes}, got '{mode}'")
     return _inkling.interpolate(x, tuple(np.broadcast_to(size, axes).tolist()), mode, bool(align_corners))
 
 
@@ -231,11 +231,11 @@ def scaled_dot_product_attention(
     """is_causal: the first query is at the first key."""
     name = "scaled_dot_product_attention"
     if attn_mask is not None and (isinstance(attn_mask, Tensor) or attn_mask.dtype != "bool"):
-        raise TypeError(f"{name}: a mask of bools is required, got numbers: mask == 0 is one")
+        raise TypeError(f"{name}: expected a mask of bools, got numbers: mask == 0 is one")
     if is_causal and attn_mask is not None:
         raise Error(f"{name}: is_causal or attn_mask is required, and not both")
     if not enable_gqa and query.ndim > 2 and query.shape[-3] != key.shape[-3]:
-        heads = f"{query.shape[-3]} heads of keys are required, got {key.shape[-3]}"
+        heads = f"expected {query.shape[-3]} heads of keys, got {key.shape[-3]}"
         raise Error(f"{name}: {heads}: enable_gqa=True shares them")
     if is_causal:
         attn_mask = np.tril(np.ones((query.shape[-2], key.shape[-2]), bool))

@@ -58,7 +58,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.ndim < 2:
-        raise Error(f"init: a tensor of at least 2 axes is required, got shape {tensor.shape}")
+        raise Error(f"init: expected a tensor of at least 2 axes, got shape {tensor.shape}")
     window = math.prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
@@ -89,7 +89,7 @@ def _xavier(tensor: Tensor, gain: float = 1.0) -> float:
 
 def _kaiming(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise Error(f"init: mode fan_in or fan_out is required, got '{mode}'")
+        raise Error(f"init: expected mode fan_in or fan_out, got '{mode}'")
     return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"])
 
 

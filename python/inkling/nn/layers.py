@@ -135,7 +135,7 @@ class BatchNorm1d(Module):
 
     def forward(self, x):
         if x.ndim not in self.ranks or x.shape[1] != self.num_features:
-            raise Error(f"BatchNorm: x (N, {self.num_features}, ...) of {self.ranks} axes is required, got {x.shape}")
+            raise Error(f"BatchNorm: expected x (N, {self.num_features}, ...) of {self.ranks} axes, got {x.shape}")
         momentum, training = self.momentum, self.training or self.running_mean is None
         if self.training:
             self.num_batches_tracked += 1
@@ -156,7 +156,7 @@ class _Convolution(Module):
         padding_mode="zeros", device=None, **more
     ):
         if padding_mode != "zeros":
-            raise Error(f"padding_mode: zeros is required, got '{padding_mode}': write F.pad(x, ..., mode=) before it")
+            raise Error(f"padding_mode: expected zeros, got '{padding_mode}': write F.pad(x, ..., mode=) before it")
         window = np.broadcast_to(kernel_size, self.axes).tolist()
         channels = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         bound = 1 / math.sqrt(channels[1] // groups * math.prod(window))

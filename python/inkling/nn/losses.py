@@ -32,14 +32,14 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean") ->
 
 def _reduced(loss: Tensor, reduction: str, weight: Any = None) -> Tensor:
     if reduction not in ("mean", "sum", "none"):
-        raise Error(f"reduction: mean, sum or none is required, got '{reduction}'")
+        raise Error(f"reduction: expected mean, sum or none, got '{reduction}'")
     loss = loss if weight is None else loss * weight
     return loss if reduction == "none" else getattr(loss, reduction)()
 
 
 def _difference(name: str, input: Tensor, target: Any) -> Tensor:
     if input.shape != target.shape:
-        raise Error(f"{name}: equal shapes are required, got {input.shape} and {target.shape}")
+        raise Error(f"{name}: expected equal shapes, got {input.shape} and {target.shape}")
     return input - target
 
 
@@ -54,7 +54,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d^2 / 2 for a difference |d| <= delta, delta (|d| - delta / 2) beyond."""
     if not delta > 0:
-        raise Error(f"huber_loss: a delta above 0 is required, got {delta}")
+        raise Error(f"huber_loss: expected a delta above 0, got {delta}")
     d = _difference("huber_loss", input, target).abs()
     return _reduced(_inkling.where(d.numpy() <= delta, d * d / 2, delta * (d - delta / 2)), reduction)
 
@@ -80,7 +80,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, redu
     slope = _difference("binary_cross_entropy", input, target).detach() / 1e-12
     p = input.numpy()
     if not ((p >= 0) & (p <= 1)).all():
-        raise Error(f"binary_cross_entropy: probabilities are required, got {p[~((p >= 0) & (p <= 1))][0]}")
+        raise Error(f"binary_cross_entropy: expected probabilities, got {p[~((p >= 0) & (p <= 1))][0]}")
     inside = p * (1 - p) >= 1e-12
     with np.errstate(divide="ignore"):
         logs = np.maximum(np.log(p), -100), np.maximum(np.log1p(-p), -100)

@@ -135,7 +135,7 @@ class Module(Stateful):
             if not fnmatch.filter(parameters, pattern):
                 raise _inkling.Error(f"initialize: '{pattern}' fits the name of no parameter")
             if kind not in ("constant", "normal", "uniform"):
-                raise _inkling.Error(f"initialize: constant, normal or uniform is required, got '{kind}'")
+                raise _inkling.Error(f"initialize: expected constant, normal or uniform, got '{kind}'")
         for name, p in parameters.items():
             kind, size = next((how for pattern, how in rules if fnmatch.fnmatchcase(name, pattern)), ("", 0.0))
             if kind == "constant":

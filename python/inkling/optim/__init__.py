@@ -66,7 +66,7 @@ class Optimizer:
     def step(self, factor: float = 1.0) -> None:
         """Updates the parameters that have a gradient, at `factor` times each group's lr."""
         if len(self.param_groups) != len(self._groups):
-            raise Error(f"step: {len(self._groups)} groups are required, got {len(self.param_groups)}: use add_param_group()")
+            raise Error(f"step: expected {len(self._groups)} groups, got {len(self.param_groups)}: use add_param_group()")
         for i, group in enumerate(self.param_groups):
             own, options = self._groups[i]
             if options != _options(group):

@@ -62,7 +62,7 @@ class LinearLR(MultiplicativeLR):
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
     ) -> None:
         if not 0 < start_factor <= 1:
-            raise Error(f"LinearLR: a start_factor above 0 and at most 1 is required, got {start_factor}")
+            raise Error(f"LinearLR: expected a start_factor above 0 and at most 1, got {start_factor}")
 
         def factor(epoch: int) -> float:
             return start_factor + (end_factor - start_factor) * min(epoch, total_iters) / total_iters

@@ -23,7 +23,7 @@ class TensorDataset(Dataset):
 
     def __init__(self, *tensors: Any) -> None:
         if len({len(x) for x in tensors}) != 1:
-            raise Error(f"TensorDataset: tensors of one length are required, got lengths {[len(x) for x in tensors]}")
+            raise Error(f"TensorDataset: expected tensors of one length, got lengths {[len(x) for x in tensors]}")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple:
@@ -52,7 +52,7 @@ def random_split(dataset: Any, lengths: Iterable[float], generator: Generator | 
         for i in range(len(dataset) - sum(lengths)):
             lengths[i % len(lengths)] += 1
     if sum(lengths) != len(dataset):
-        raise Error(f"random_split: lengths that add up to {len(dataset)} are required, got {lengths}")
+        raise Error(f"random_split: expected lengths that add up to {len(dataset)}, got {lengths}")
     order, ends = torch_creation.randperm(len(dataset), generator).tolist(), np.cumsum(lengths).tolist()
     return [Subset(dataset, order[end - n : end]) for n, end in zip(lengths, ends)]
 
@@ -79,7 +79,7 @@ class DataLoader:
         drop_last: bool = False, generator: Generator | None = None, persistent_workers: bool = False,
     ) -> None:
         if batch_size < 1:
-            raise Error(f"DataLoader: a batch_size of at least 1 is required, got {batch_size}")
+            raise Error(f"DataLoader: expected a batch_size of at least 1, got {batch_size}")
         if shuffle and sampler is not None:
             raise Error("DataLoader: shuffle or a sampler is required, and not both")
         self.dataset, self.batch_size, self.shuffle, self.sampler = dataset, batch_size, shuffle, sampler

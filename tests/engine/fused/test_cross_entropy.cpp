@@ -79,7 +79,7 @@ TEST_CASE("cross_entropy: options that do not fit are refused", "[engine]") {
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
     const IdArray targets({2}, 0);
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.weight = {1, 2}}),
-                      contains("cross_entropy: a weight for each of 3 classes is required, got 2"));
+                      contains("cross_entropy: expected a weight for each of 3 classes, got 2"));
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = 1.5}),
                       contains("label smoothing from 0 to 1", "1.5"));
     CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), contains("label smoothing"));

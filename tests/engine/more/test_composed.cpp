@@ -106,5 +106,5 @@ TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(unfold(kX, 1, 4), contains("unfold: windows of 1 to 3 elements"));
     CHECK_THROWS_WITH(conv1d(kX, kX), contains("conv1d: x (B, C, ...)"));
     CHECK_THROWS_WITH(matmul(Tensor<double>::zeros({3}), Tensor<double>::zeros({2, 3})),
-                      contains("matmul: (..., M, K) and (..., K, N) are required, got (3,) and (2, 3)"));
+                      contains("matmul: expected (..., M, K) and (..., K, N), got (3,) and (2, 3)"));
 }

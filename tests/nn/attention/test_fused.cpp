@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     IdArray wrong = begins.clone();
     wrong(0, 3) = 1;
     CHECK_THROWS_WITH(Documents(wrong), contains("position 3 of row 0"));
-    CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), contains("(B, L) is required, got (130,)"));
+    CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), contains("(B, L), got (130,)"));
     AttentionOptions refused = options;
     refused.causal = false;
     CHECK_THROWS_WITH(attend(qkv, refused, NeedWeights::no), contains("is for causal attention"));
