@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures a step on two computers (network namespaces of this one), and compares the cost model of docs/distributed.md.
+# Measures a step on two computers (network namespaces of this one), and compares the cost model of bench/distributed.md.
 #   tests/distributed/speed.sh build/inkling [PRESET [BATCH [RATES]]]
 set -uo pipefail
 program=$(readlink -f "$1") preset=${2:-small} batch=${3:-8} rates=${4:-"none 10gbit 1gbit"}
