@@ -174,7 +174,7 @@ def _write(x: Tensor, name: str, f: Callable, *arguments: Any, **named: Any) -> 
 def _in_place(x: Tensor, name: str) -> Any:
     f = _method(name)
     if not name.endswith("_") or not callable(f):
-        raise AttributeError(absent(name, f"a tensor has no '{name}': docs/python.md tells what it has"))
+        raise AttributeError(absent(name, f"a tensor has no '{name}': dir(inkling.Tensor) lists what it has"))
     return functools.partial(_write, x, name, f)
 
 
@@ -213,7 +213,7 @@ def absent(name: str, text: str) -> str:
 
 def absent_module(name: str) -> Any:
     """__getattr__ of modules."""
-    raise AttributeError(absent(name, f"Inkling has no '{name}': docs/python.md lists PyTorch's names that it has"))
+    raise AttributeError(absent(name, f"Inkling has no '{name}': dir(inkling) and dir(inkling.nn) list what it has"))
 
 
 def _augmented(name: str) -> Callable:
