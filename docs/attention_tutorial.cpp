@@ -40,7 +40,8 @@ void learned_projections() {
     Generator random{1, 0};                                      // the same random weights in every run
     const nn::SelfAttention<double> attention(random, 3, 2);     // W_query, W_key, W_value: (2, 3) each
     const auto [output, weights] = attention.forward(tokens());  // (6, 3) -> (6, 2), (6, 6)
-    show("weights", weights);
+    show_shape("output", output);
+    show_shape("weights", weights);
 }
 
 void causal() {
