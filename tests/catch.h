@@ -1,6 +1,7 @@
 // Includes Catch2, version 2 (Debian 12) or 3 (Debian 13); only this file knows the difference.
 //   CHECK_THAT(text, contains("every", "one", "of these"));
 //   CHECK_ALL(folder.size() == 2, !folder.empty());  // up to eight conditions, each a CHECK of its own
+//   for (const char* name : names) WITH_INFO(name, CHECK(exists(name)));
 //   TEMPLATE_TEST_CASE("sum: ...", "[engine]", float, double) { Array<T> a; }
 #pragma once
 
@@ -37,6 +38,13 @@ template <class... Parts>
 ContainsAll contains(const Parts&... parts) {
     return ContainsAll({std::string(parts)...});
 }
+
+// One check, with what a failure tells beside it.
+#define WITH_INFO(about, ...) \
+    do {                      \
+        INFO(about);          \
+        __VA_ARGS__;          \
+    } while (false)
 
 // clang-format off
 #define INKLING_CHECK_1(a) CHECK(a)

@@ -32,8 +32,25 @@
 #include "tests/support/scratch_folder.h"
 #include "tests/support/wait.h"
 
+namespace inkling::data {}
+namespace inkling::formats {}
+namespace inkling::generate {}
+namespace inkling::models {}
+namespace inkling::nn {}
+namespace inkling::train {}
+namespace inkling::web {}
+
 using namespace inkling;
 using namespace inkling::testing;
+using namespace inkling::data;
+using namespace inkling::formats;
+using namespace inkling::generate;
+using namespace inkling::models;
+using namespace inkling::nn;
+using namespace inkling::train;
+using namespace inkling::web;
+using nlohmann::json;
+using nlohmann::ordered_json;
 
 // Compiled once, in instances.cpp, instead of in every file. Saves a quarter of the time to compile the tests.
 extern template class nlohmann::basic_json<>;

@@ -76,9 +76,9 @@ inline void plain_product(const ConstArray<double>& a, const ConstArray<double>&
     for (std::size_t r = 0; r * N < c.size(); ++r) {  // over the rows of all batches
         double* const row = c.data() + r * N;
         for (std::size_t j = 0; j < N; ++j) row[j] = (accumulate ? row[j] : 0) + (bias.defined() ? bias(j) : 0);
-        for (std::size_t k = 0; k < K; ++k)
-            for (std::size_t j = 0; j < N; ++j)
-                row[j] += left.data()[r * K + k] * right.data()[(r / M * K + k) * N + j];
+        const double *from = left.data() + r * K, *to = right.data() + r / M * K * N;  // these tests are not optimized
+        for (const double* const end = from + K; from != end; ++from, to += N)
+            for (std::size_t j = 0; j < N; ++j) row[j] += *from * to[j];
     }
 }
 

@@ -5,16 +5,10 @@
 //   const Gguf again = gguf_of([](auto& out) { out.add("x", GgufType::F32, {2}, array_of({1, 2})); });
 #pragma once
 
-#include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "formats/gguf/gguf_file.h"
 #include "formats/gguf/gguf_writer.h"
-#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 

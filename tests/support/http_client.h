@@ -6,15 +6,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "tests/support/wait.h"
 #include "web/http/http.h"
 
 namespace inkling::testing {
@@ -75,7 +69,7 @@ class Wire {
         if (a.head.empty()) return a;
         a.status = std::stoi(a.head.substr(a.head.find(' ') + 1));
         if (head_only || a.status == 204) return a;
-        if (a.has_header("Transfer-Encoding: chunked")) {
+        if (a.has_header("Transfer-Encoding: chunked"))
             while (true) {
                 const std::string line = until("\r\n");
                 const std::size_t n = line.empty() ? 0 : std::stoul(line, nullptr, 16);
@@ -83,7 +77,6 @@ class Wire {
                 until("\r\n");
                 if (n == 0) return a;
             }
-        }
         const std::size_t at = a.head.find("Content-Length: ");
         require(at != std::string::npos, "the answer has no Content-Length");
         a.body = exactly(std::stoul(a.head.substr(at + 16)));

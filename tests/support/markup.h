@@ -2,9 +2,6 @@
 //   CHECK(xml_fault(svg) == "");
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "formats/utf8.h"
 
 namespace inkling::testing {

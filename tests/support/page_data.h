@@ -2,9 +2,6 @@
 //   CHECK(page_data(read_file("report.html"))["runs"].size() == 1);
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-
 namespace inkling::testing {
 
 inline nlohmann::json page_data(const std::string& page) {

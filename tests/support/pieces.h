@@ -2,13 +2,8 @@
 //   const Pieces tokenizer({"a", "b", "ab"}, 2);  // whose end of text is "ab"
 #pragma once
 
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "data/tokenizers/tokenizer.h"
 #include "engine/base/check.h"
