@@ -6,10 +6,8 @@
 #include "engine/process/memory.h"
 #include "nn/linear.h"
 
-namespace {
-
 // A random shape with n elements.
-Shape random_factors(std::size_t n, std::uint64_t seed) {
+static Shape random_factors(std::size_t n, std::uint64_t seed) {
     Shape shape;
     for (std::uint64_t i = 0; n > 1 || i < 2; ++i) {
         std::size_t d = i + 1 == Shape::kMaxRank ? n : 1 + random_below({seed, 1}, i, n);
@@ -20,9 +18,7 @@ Shape random_factors(std::size_t n, std::uint64_t seed) {
     return shape;
 }
 
-}  // namespace
-
-TEST_CASE("array: shapes know their size and print as in Python, axes count from either end", "[engine]") {
+TEST_CASE("array: shapes know their size and print as in Python, and have sizes that can be", "[engine]") {
     CHECK_ALL(size_of({}) == 1, size_of({2, 3, 4}) == 24, size_of({2, 0, 4}) == 0, to_string(Shape{}) == "()");
     CHECK_ALL(to_string({5}) == "(5,)", to_string({2, 3}) == "(2, 3)", fmt::format("{}", Shape{2, 3}) == "(2, 3)");
     CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), contains("too large"));
@@ -32,9 +28,6 @@ TEST_CASE("array: shapes know their size and print as in Python, axes count from
     CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), contains("axis -4"));
     CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
     CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), AxisError);
-}
-
-TEST_CASE("array: sizes that wrap or are negative, and more than eight axes, are refused", "[engine]") {
     constexpr std::size_t one = 1, minus = static_cast<std::size_t>(-1);
     const Shape large[] = {{(one << 62) + 1}, {one << 31, one << 31}, {one << 32, one << 32},
                            {one << 62, 4},    {0, one << 62, 4},      {one << 62, 4, 0}};
@@ -54,7 +47,7 @@ TEST_CASE("array: sizes that wrap or are negative, and more than eight axes, are
     CHECK(Array<float>({0, one << 62}).size() == 0);
 }
 
-TEST_CASE("array: shapes have room for 16 axes, and no more", "[engine]") {
+TEST_CASE("array: shapes have room for 16 axes, copies share the elements, clones do not", "[engine]") {
     Shape shape{1, 2, 3};
     shape.insert(shape.begin() + 1, 7);
     CHECK(shape == Shape{1, 7, 2, 3});
@@ -73,16 +66,10 @@ TEST_CASE("array: shapes have room for 16 axes, and no more", "[engine]") {
     CHECK_THROWS_WITH(most.broadcasted(Shape(17, 1)), contains("at most 16 axes"));
     CHECK_THROWS_WITH(most.reshaped(Shape(17, 1)), contains("at most 16 axes"));
     CHECK_THROWS_WITH(Shape(17, 1), contains("at most 16 axes are possible, got 17"));
-}
-
-TEST_CASE("array: an array without a buffer is not defined", "[engine]") {
     CHECK_FALSE(Array<float>().defined());
     CHECK_ALL(Array<float>().version() == 0, Array<float>(Shape{}).defined(), Array<float>({0, 3}).defined());
     CHECK(Array<float>({0, 3}).size() == 0);
     check_equal(Array<double>({2, 2}, 1.5), {1.5, 1.5, 1.5, 1.5});
-}
-
-TEST_CASE("array: copies share the elements, clones do not", "[engine]") {
     Array<double> a = counting({3});
     Array<double> copy = a, clone = a.clone();
     a.data()[0] = 9;
@@ -90,7 +77,7 @@ TEST_CASE("array: copies share the elements, clones do not", "[engine]") {
     CHECK_FALSE(clone.shares_buffer());
 }
 
-TEST_CASE("array: permuted, sliced and broadcast views copy nothing", "[engine]") {
+TEST_CASE("array: views copy nothing, and contiguous means row-major without gaps", "[engine]") {
     const Array<double> a = counting({2, 3});
     check_equal(a.permuted({1, 0}), {0, 3, 1, 4, 2, 5}), check_equal(a.transposed(-1, 0), {0, 3, 1, 4, 2, 5});
     check_equal(a.sliced(1, 1, 3), {1, 2, 4, 5}), check_equal(a.sliced(-1, 0, 3, 2), {0, 2, 3, 5});
@@ -99,25 +86,22 @@ TEST_CASE("array: permuted, sliced and broadcast views copy nothing", "[engine]"
     const Array<double> cube = counting({2, 3, 4});
     CHECK(cube.permuted({2, 0, 1})(3, 1, 2) == cube(1, 2, 3));
     for (const ConstArray<double>& view : std::vector<ConstArray<double>>{
-             a.permuted({1, 0}), a.sliced(1, 0, 2), a.broadcasted({4, 2, 3}), a.reshaped({3, 2}), a.contiguous()}) {
+             a.permuted({1, 0}), a.sliced(1, 0, 2), a.broadcasted({4, 2, 3}), a.reshaped({3, 2}), a.contiguous()})
         CHECK(view.same_buffer(a));
-    }
     Array<double> view = a.sliced(1, 2, 3).transposed(0, 1);
     view.data()[0] = -7;
     CHECK(a(0, 2) == -7);
-}
-
-TEST_CASE("array: contiguous means row-major without gaps", "[engine]") {
-    const Array<double> a = counting({2, 3, 1});
-    CHECK_ALL(a.is_contiguous(), a.sliced(0, 1, 2).is_contiguous());
-    CHECK(a.permuted({2, 0, 1}).is_contiguous());  // only an axis of size 1 moved
-    CHECK_ALL(!a.permuted({1, 0, 2}).is_contiguous(), !a.sliced(1, 0, 2).is_contiguous());
-    CHECK_ALL(!a.broadcasted({2, 3, 2}).is_contiguous(), !a.permuted({1, 0, 2}).contiguous().same_buffer(a));
-    check_equal(a.permuted({1, 0, 2}).contiguous(), {0, 3, 1, 4, 2, 5});
+    const Array<double> dense = counting({2, 3, 1});
+    CHECK_ALL(dense.is_contiguous(), dense.sliced(0, 1, 2).is_contiguous());
+    CHECK(dense.permuted({2, 0, 1}).is_contiguous());  // only an axis of size 1 moved
+    CHECK_ALL(!dense.permuted({1, 0, 2}).is_contiguous(), !dense.sliced(1, 0, 2).is_contiguous());
+    CHECK_ALL(!dense.broadcasted({2, 3, 2}).is_contiguous(),
+              !dense.permuted({1, 0, 2}).contiguous().same_buffer(dense));
+    check_equal(dense.permuted({1, 0, 2}).contiguous(), {0, 3, 1, 4, 2, 5});
     CHECK(counting({3, 0}).transposed(0, 1).is_contiguous());
 }
 
-TEST_CASE("array: reshape is a view where strides allow it, and reads in row-major order, of nothing too", "[engine]") {
+TEST_CASE("array: reshape is a view where strides allow it, and always reads in row-major order", "[engine]") {
     const Array<double> a = counting({2, 3, 4});
     CHECK(a.reshaped({4, 6}).same_buffer(a));
     CHECK(a.permuted({2, 0, 1}).reshaped({4, 6}).same_buffer(a));       // merges what lies evenly
@@ -133,9 +117,6 @@ TEST_CASE("array: reshape is a view where strides allow it, and reads in row-maj
     CHECK(Array<double>({2, 0, 3}).permuted({2, 1, 0}).reshaped({0}).shape() == Shape{0});
     CHECK(empty.sliced(0, 1, 2).clone().shape() == Shape{1, 0});
     CHECK(Array<double>({1, 3}).broadcasted({0, 3}).clone().size() == 0);
-}
-
-TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engine]") {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         const Array<double> base = counting(random_factors(std::size_t{48} << (seed % 3), seed));
         Array<double> view = base;

@@ -1,7 +1,7 @@
 // Matrix products: what one has the same bits as, and what it writes.
 #include "engine/array/gemm.h"
 
-TEST_CASE("gemm: a few rows have the bits that they have among many", "[engine]") {
+TEST_CASE("gemm: a few rows have the bits that they have among many, and nothing else is written", "[engine]") {
     const Array<float> a = random_array<float>({260, 300}, 1), b = random_array<float>({270, 300}, 2).transposed(0, 1),
                        bias = random_array<float>({270}, 3);
     for (const bool round : {false, true}) {
@@ -16,15 +16,12 @@ TEST_CASE("gemm: a few rows have the bits that they have among many", "[engine]"
             CHECK(same_bits(wide.sliced(1, 275, 280), Array<float>({n, 5}, 0.25f)));
         }
     }
-}
-
-TEST_CASE("gemm: only the result is written", "[engine]") {
     for (const std::size_t n : {3, 60}) {  // on one thread, and in blocks
         Array<float> wide({n, 2 * n + 3}, 0.25f), tall({2 * n, n}, 0.25f);
-        const Array<float> a = random_array<float>({n, n}, 1), b = random_array<float>({n, n}, 2);
+        const Array<float> x = random_array<float>({n, n}, 1), y = random_array<float>({n, n}, 2);
         Array<float> padded = wide.sliced(1, 1, n + 1), stepped = tall.sliced(0, 0, 2 * n, 2).transposed(0, 1),
                      dense({n, n});
-        gemm(a, b, dense), gemm(a, b, padded), gemm(a, b, stepped);
+        gemm(x, y, dense), gemm(x, y, padded), gemm(x, y, stepped);
         check_close(padded, dense, 1e-6), check_close(stepped, dense, 1e-6);
         CHECK(same_bits(wide.sliced(1, n + 1, 2 * n + 3), Array<float>({n, n + 2}, 0.25f)));
         CHECK(same_bits(wide.sliced(1, 0, 1), Array<float>({n, 1}, 0.25f)));
@@ -54,7 +51,7 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine][slow]") {
             return std::vector{c, sum, rounded};
         };
         // With many threads the pieces are smaller, B is packed in pieces of K, and more of K at a time.
-        check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), products, {2, 3, 5, 7, 8, 16, 61});
+        check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), products, {2, 3, 7, 16, 61});
     }
     const Array<float> q = random_array<float>({6, 8, 128, 48}, 3), k = random_array<float>({6, 8, 128, 48}, 4);
     check_same_with_any_threads("a batch", [&] {
@@ -76,7 +73,7 @@ TEST_CASE("gemm: a large product cut into pieces is still one product", "[engine
     };
     const std::vector<Case> cases = {{9, 17, 1023}, {9, 17, 1024},   {9, 17, 1025},  {9, 17, 2048},    {9, 17, 2049},
                                      {9, 17, 5000}, {193, 400, 300}, {385, 97, 257}, {200, 385, 1030}, {1, 600, 1025}};
-    for (const Case& p : cases) {
+    for (const Case& p : cases)
         for (int layout = 0; layout < 8; ++layout) {  // which kernel, and so which pieces, depends on the layout
             INFO("m " << p.m << ", n " << p.n << ", k " << p.k << ", layout " << layout);
             const auto matrix = [](std::size_t rows, std::size_t columns, bool turned, std::size_t gap) {
@@ -92,5 +89,4 @@ TEST_CASE("gemm: a large product cut into pieces is still one product", "[engine
             gemm(a, b, c, {.accumulate = true}, bias);  // bias and the old value once, not once a piece
             check_close(c, expected, 1e-5);
         }
-    }
 }

@@ -1,22 +1,17 @@
 // backward: threads that share leaves, graphs that run in parts, and gradients that an op must not return.
 #include "engine/autograd/backward.h"
 
-namespace {
-
 // Runs f on each of `threads` threads, with OpenMP loops only on that thread.
 template <class F>
-void on_threads(std::size_t threads, const F& f) {
+static void on_threads(std::size_t threads, const F& f) {
     std::vector<std::thread> all;
-    for (std::size_t t = 0; t < threads; ++t) {
+    for (std::size_t t = 0; t < threads; ++t)
         all.emplace_back([&f, t] {
             omp_set_num_threads(1);
             f(t);
         });
-    }
     for (std::thread& thread : all) thread.join();
 }
-
-}  // namespace
 
 TEST_CASE("backward: threads that share leaves, with places of their own or not, lose no gradient", "[engine]") {
     // Whole numbers, so that sums are exact in any order. Gradients come in three ways: returned (mul), written in
@@ -54,7 +49,7 @@ TEST_CASE("backward: threads that share leaves, with places of their own or not,
     CHECK(p.grad().same_buffer(gradients));
 }
 
-TEST_CASE("backward: parts of one split run one after the other", "[engine]") {
+TEST_CASE("backward: parts of one split run one after the other, released views hold no values", "[engine]") {
     for (const bool of_leaf : {true, false}) {
         Tensor<double> x(of<double>({1, 2, 3, 4}), true);
         const Tensor<double> base = of_leaf ? x : reshape(x, {4});
@@ -71,13 +66,10 @@ TEST_CASE("backward: parts of one split run one after the other", "[engine]") {
     const auto parts = split(exp(x), 2, 0);
     backward(parts[0], of<double>({1}));
     CHECK_THROWS_WITH(backward(parts[1], of<double>({1})), contains("'exp'"));
-}
-
-TEST_CASE("backward: views that were released run again, and hold no values", "[engine]") {
-    Tensor<double> x(of<double>({2, 2}, {1, 2, 3, 4}), true);
-    const Tensor<double> turned = transpose(x, 0, 1), row = slice(turned, 0, 0, 1);
+    Tensor<double> square(of<double>({2, 2}, {1, 2, 3, 4}), true);
+    const Tensor<double> turned = transpose(square, 0, 1), row = slice(turned, 0, 0, 1);
     backward(sum(row)), backward(sum(scale(turned, 10)));
-    check_equal(x.grad(), {11, 10, 11, 10});
+    check_equal(square.grad(), {11, 10, 11, 10});
     const auto before = pool_statistics().bytes_in_use;
     {
         const Tensor<float> large(Array<float>({1024, 1024}, 1.0f), true);

@@ -1,15 +1,11 @@
 // Tensors of given or random numbers, and tensors as text.
 
-namespace {
-
 template <class X>
-std::string printed(const X& x) {
+static std::string printed(const X& x) {
     std::ostringstream out;
     out << x;
     return out.str();
 }
-
-}  // namespace
 
 TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
     const auto check_from = [](const Tensor<double>& x, const Shape& shape, const std::vector<double>& values) {
@@ -30,16 +26,16 @@ TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
     check_equal(Tensor<float>::from({0.5, 2}).value(), {0.5, 2});
     CHECK_FALSE(Tensor<double>::from({1, 2}).requires_grad());
     CHECK(Tensor<double>::from({1, 2}, true).requires_grad());
-    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}), contains("from: parts of equal shapes", "(2,) and (1,)"));
+    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}),
+                      contains("from: expected parts of equal shapes", "(2,) and (1,)"));
     CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, 3}), contains("(2,) and ()"));
     const auto shaped = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);  // a vector, a shape
     CHECK(shaped.shape() == Shape{2, 3});
     CHECK(shaped.requires_grad());
-    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
-                      contains("2 numbers are not those of shape (3,)"));
+    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}), contains("2 numbers do not fill shape (3,)"));
 }
 
-TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
+TEST_CASE("create: zeros, ones, full, arange, and random numbers by their key alone", "[engine]") {
     check_equal(Tensor<double>::zeros({2, 2}).value(), {0, 0, 0, 0});
     check_equal(Tensor<double>::ones({3}).value(), {1, 1, 1});
     const auto w = Tensor<float>::full({2, 1}, 0.5, true);
@@ -54,11 +50,8 @@ TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
     check_equal(Tensor<double>::arange(3, 0, -1).value(), {3, 2, 1});
     CHECK(Tensor<double>::arange(2, 2).size() == 0);
     for (const double step : {0.0, -1.0})
-        CHECK_THROWS_WITH(Tensor<double>::arange(0, 2, step), contains("arange: steps that lead"));
+        CHECK_THROWS_WITH(Tensor<double>::arange(0, 2, step), contains("arange: expected steps that lead"));
     CHECK_THROWS_AS(Tensor<double>::arange(0, kInfinity), Error);
-}
-
-TEST_CASE("create: random numbers follow from their key alone", "[engine]") {
     Generator random{5, 0};
     const auto x = Tensor<double>::randn({100, 100}, random.next(), true);
     CHECK_ALL(x.requires_grad(), mean(x).item() == Approx(0).margin(0.03));

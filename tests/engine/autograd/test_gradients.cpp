@@ -4,18 +4,14 @@
 
 #include "engine/gradcheck/op_cases.h"
 
-namespace {
-
 using D = Tensor<double>;
 
 // sin(seed n), n = 1, 2, ..., as in tests/reference/make_second_order_reference.py.
-D numbers(const Shape& shape, double seed, bool requires_grad = false) {
+static D numbers(const Shape& shape, double seed, bool requires_grad = false) {
     Array<double> x(shape);
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::sin(seed * static_cast<double>(i + 1));
     return D(x, requires_grad);
 }
-
-}  // namespace
 
 TEST_CASE("gradients: known values of derivatives up to the fourth, also through backward()", "[engine]") {
     const D x = D::from({2, -3}, true);
@@ -39,15 +35,12 @@ TEST_CASE("gradients: known values of derivatives up to the fourth, also through
     check_close(at.grad(), of<double>({24, -128}), 1e-14);                             // 8 w^4 at
 }
 
-TEST_CASE("gradients: those of every op have gradients", "[engine][unsanitized]") {
+TEST_CASE("gradients: of every op have gradients, with a graph or without, float or double", "[engine][unsanitized]") {
     for (const OpCase<double>& row : op_cases<double>()) {
         const double error = second_gradient_error(row);
         INFO(row.name << ": " << error);
         CHECK(error < 1e-7);
     }
-}
-
-TEST_CASE("gradients: with a graph or without, float or double, of every op", "[engine][unsanitized]") {
     const auto compare = [](const auto& row, auto zero, double tolerance) {
         using T = decltype(zero);
         INFO(row.name);
@@ -66,7 +59,7 @@ TEST_CASE("gradients: with a graph or without, float or double, of every op", "[
     for (const auto& row : op_cases<double>()) compare(row, double{}, 1e-12);
 }
 
-TEST_CASE("gradients: other leaves, hooks' places and graphs stay as they were", "[engine]") {
+TEST_CASE("gradients: other leaves stay as they were, what has no second derivative is named", "[engine]") {
     const D x = D::from({1, 2}, true), w = D::from({3, 4}, true), h = x * w, y = sum(h * h * w), other = sum(exp(w));
     const auto g = gradients(y + other, {h, x, h}, {.keep_graph = true});
     check_close(g[0].value(), of<double>({18, 64}), 1e-14);  // 2 h w
@@ -79,31 +72,28 @@ TEST_CASE("gradients: other leaves, hooks' places and graphs stay as they were",
     backward(other);                                                        // what does not lead to x was not run
     check_equal(gradients(x, {x}, {.dy = w.detach()})[0].value(), {3, 4});  // of itself
     check_equal(gradients(sum(w), {x})[0].value(), {0, 0});                 // of what does not depend on it
-}
-
-TEST_CASE("gradients: what has no second derivative is named, and so is misuse", "[engine]") {
-    const D x = D::from({1, 2}, true);
+    const D base = D::from({1, 2}, true);
     const auto snake = [](const D& in) {
         return record("snake", in.value().clone(), inputs(in),
                       [](const Array<double>& dy, Gradients<double>& grads) { grads.add(0, dy.clone()); });
     };
-    const auto twice = [&](const D& y) {
-        return error_of<Error>([&] { gradients(sum(y), {x}, {.create_graph = true}); });
+    const auto twice = [&](const D& squares) {
+        return error_of<Error>([&] { gradients(sum(squares), {base}, {.create_graph = true}); });
     };
-    CHECK_THAT(twice(snake(x)), contains("gradients: 'snake' cannot be differentiated twice"));
-    check_equal(gradients(sum(snake(x)), {x})[0].value(), {1, 1});
-    const D hooked = x * 2;
+    CHECK_THAT(twice(snake(base)), contains("gradients: 'snake' cannot be differentiated twice"));
+    check_equal(gradients(sum(snake(base)), {base})[0].value(), {1, 1});
+    const D hooked = base * 2;
     hooked.on_grad([](Array<double>& dy) { dy *= 2.0; });
     CHECK_THAT(twice(hooked * 3), contains("has a hook of on_grad()"));
-    check_equal(gradients(sum(hooked), {x})[0].value(), {4, 4});
+    check_equal(gradients(sum(hooked), {base})[0].value(), {4, 4});
     const D at = D::from({1, 2}, true), c = D::from({1, 2});  // misuse
     CHECK_THAT(error_of<Error>([&] { gradients(sum(at), {at, c}); }), contains("input 1 of 2 requires no gradient"));
     CHECK_THAT(error_of<Error>([&] { gradients(c, {at}); }), contains("gradients: the tensor does not depend"));
     CHECK_THAT(error_of<Error>([&] { gradients(at * 2, {at}); }), contains("expected a cotangent"));
     CHECK_THAT(error_of<Error>([&] { gradients(at * 2, {at}, {.dy = D::zeros({3})}); }), contains("got (3,) for (2,)"));
-    const D y = sum(at * at);
+    const D squares = sum(at * at);
     const NoGrad scope;
-    CHECK_THAT(error_of<Error>([&] { gradients(y, {at}, {.create_graph = true}); }), contains("NoGrad"));
+    CHECK_THAT(error_of<Error>([&] { gradients(squares, {at}, {.create_graph = true}); }), contains("NoGrad"));
     const EnableGrad again;
     CHECK((at * at).requires_grad());
 }
@@ -138,9 +128,9 @@ TEST_CASE("derivatives: Jacobian, Hessian and their products with a vector", "[e
     check_equal(jvp([](const D&) { return D::ones({2}); }, x, v).value(), {0, 0});
     check_equal(hessian([](const D&) { return D::ones({}); }, D::ones({1})).value(), {0});
     CHECK_THAT(error_of<Error>([&] { hessian([](const D& in) { return in * in; }, x); }),
-               contains("hessian: a function whose value is one number"));
-    CHECK_THAT(error_of<Error>([&] { jvp(f, x, D::ones({2})); }), contains("jvp: a direction"));
-    CHECK_THAT(error_of<Error>([&] { hvp(g, x, D::ones({2})); }), contains("hvp: a direction"));
+               contains("hessian: expected a function whose value is one number"));
+    CHECK_THAT(error_of<Error>([&] { jvp(f, x, D::ones({2})); }), contains("jvp: expected a direction"));
+    CHECK_THAT(error_of<Error>([&] { hvp(g, x, D::ones({2})); }), contains("hvp: expected a direction"));
 }
 
 TEST_CASE("gradients: a gradient penalty is trained as PyTorch trains it", "[engine]") {

@@ -94,7 +94,7 @@ std::string run_one(const Call& call, Shared& s) {
 
 TEST_CASE("threads: each pair of calls on shared tensors is right or throws", "[engine]") {
     constexpr int kRounds = 20;
-    for (std::size_t i = 0; i < calls().size(); ++i) {
+    for (std::size_t i = 0; i < calls().size(); ++i)
         for (std::size_t j = i; j < calls().size(); ++j) {
             const Call &a = calls()[i], &b = calls()[j];
             INFO(a.name << " and " << b.name);
@@ -116,7 +116,6 @@ TEST_CASE("threads: each pair of calls on shared tensors is right or throws", "[
                 right = right && is_multiple(s.w.grad(), s, a.zeros || b.zeros ? 0 : s.added.load(), s.added);
             CHECK(right);
         }
-    }
 }
 
 TEST_CASE("threads: one destroys a graph of which another has just let go", "[engine]") {

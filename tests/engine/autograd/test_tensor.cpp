@@ -1,21 +1,17 @@
 // Tensors and their graph: recorded nodes, accumulated gradients, lifetimes of values, and errors.
 #include "engine/autograd/tensor.h"
 
-namespace {
-
-Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
+static Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
 
 // The identity, whose backward throws while *broken is true.
-Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& broken) {
+static Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& broken) {
     return record("breakable", x.value(), inputs(x), [broken](const Array<double>& dy, Gradients<double>& grads) {
         check(!*broken, "breakable: broken");
         grads.add(0, dy);
     });
 }
 
-}  // namespace
-
-TEST_CASE("tensor: a graph is recorded only where a gradient is wanted", "[engine]") {
+TEST_CASE("tensor: a graph is recorded only where a gradient is wanted, and never inside NoGrad", "[engine]") {
     const Tensor<double> c(of<double>({1, 2})), w = leaf({3, 4});
     CHECK_ALL(!mul(c, c).requires_grad(), mul(c, w).requires_grad(), mul(c, w).node()->inputs[0] == nullptr);
     CHECK_ALL(std::string(mul(c, w).node()->op) == "mul", !mul(c, w).detach().requires_grad());
@@ -23,14 +19,11 @@ TEST_CASE("tensor: a graph is recorded only where a gradient is wanted", "[engin
     CHECK_FALSE(Tensor<double>().defined());
     CHECK_THROWS_WITH(c.grad(), contains("requires_grad"));
     CHECK_THROWS_WITH(backward(sum(c)), contains("does not depend on anything that requires a gradient"));
-}
-
-TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
-    const Tensor<double> w = leaf({3});
+    const Tensor<double> v = leaf({3});
     {
         const NoGrad outer;
         { const NoGrad inner; }
-        CHECK_ALL(NoGrad::active(), !mul(w, w).requires_grad());
+        CHECK_ALL(NoGrad::active(), !mul(v, v).requires_grad());
     }
     CHECK_FALSE(NoGrad::active());
     try {
@@ -38,10 +31,7 @@ TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
         throw Error("left by an exception");
     } catch (const Error&) {
     }
-    CHECK(mul(w, w).requires_grad());
-}
-
-TEST_CASE("tensor: item is the one element", "[engine]") {
+    CHECK(mul(v, v).requires_grad());
     CHECK(Tensor<double>(of<double>({1, 1}, {2.5})).item() == 2.5);
     CHECK_THROWS_WITH(leaf({1, 2}).item(), contains("item", "(2,)"));
 }
@@ -73,7 +63,7 @@ TEST_CASE("tensor: every use of a tensor adds to its gradient, no use leaves it 
     check_equal(w.grad(), {0, 0});
 }
 
-TEST_CASE("tensor: gradients of several runs add up until zero_grad", "[engine]") {
+TEST_CASE("tensor: gradients of several runs add up until zero_grad, and start apart", "[engine]") {
     Tensor<double> x = leaf({3});
     backward(mul(x, x));
     const Array<double> first = x.grad();
@@ -84,9 +74,6 @@ TEST_CASE("tensor: gradients of several runs add up until zero_grad", "[engine]"
     check_equal(x.grad(), {0});
     backward(x);
     check_equal(x.grad(), {1});
-}
-
-TEST_CASE("tensor: gradients that start as one array stay apart", "[engine]") {
     const Tensor<double> a = leaf({1, 2}), b = leaf({3, 4});
     Array<double> dy = of<double>({5, 6});
     backward(add(a, b), dy);  // both take over the same array
@@ -124,7 +111,7 @@ TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engin
     check_equal(x.grad(), {2 + n + 2, 3 + n + 2});
 }
 
-TEST_CASE("tensor: a kept graph runs again with the same bits, a released one serves no other result", "[engine]") {
+TEST_CASE("tensor: a kept graph runs again, and a cotangent has the value's shape", "[engine]") {
     Tensor<double> x(random_array<double>({6, 12}, 1), true), w(random_array<double>({12, 12}, 2), true);
     const auto q = split(matmul(x, w), 3, -1);
     const Tensor<double> y =
@@ -144,23 +131,20 @@ TEST_CASE("tensor: a kept graph runs again with the same bits, a released one se
     backward(a);
     CHECK_THROWS_WITH(backward(b), contains("'mul'"));
     check_equal(two.grad(), {8});
-}
-
-TEST_CASE("tensor: a cotangent has the value's shape, and so has a gradient", "[engine]") {
-    const Tensor<double> x = leaf({1, 2});
-    CHECK_THROWS_WITH(backward(mul(x, x)), contains("cotangent", "(2,)"));
-    CHECK_THROWS_WITH(backward(mul(x, x), of<double>({1, 2, 3})), contains("(3,)", "(2,)"));
+    const Tensor<double> small = leaf({1, 2});
+    CHECK_THROWS_WITH(backward(mul(small, small)), contains("cotangent", "(2,)"));
+    CHECK_THROWS_WITH(backward(mul(small, small), of<double>({1, 2, 3})), contains("(3,)", "(2,)"));
     Array<double> dy = of<double>({5, 7});
-    backward(x, dy);  // a leaf takes the cotangent over, but not the caller's array
+    backward(small, dy);  // a leaf takes the cotangent over, but not the caller's array
     dy.data()[0] = 0;
-    check_equal(x.grad(), {5, 7});
-    const Tensor<double> inner = affine(x, 1, 0);
-    const Tensor<double> y = record("bad", sum(inner).value(), inputs(inner),
-                                    [](const Array<double>& g, Gradients<double>& grads) { grads.add(0, g); });
-    CHECK_THROWS_WITH(backward(y), contains("'affine'", "() for (2,)"));
+    check_equal(small.grad(), {5, 7});
+    const Tensor<double> inner = affine(small, 1, 0);
+    const Tensor<double> bad = record("bad", sum(inner).value(), inputs(inner),
+                                      [](const Array<double>& g, Gradients<double>& grads) { grads.add(0, g); });
+    CHECK_THROWS_WITH(backward(bad), contains("'affine'", "() for (2,)"));
 }
 
-TEST_CASE("tensor: writing to a value that backward needs is an error that names the op", "[engine]") {
+TEST_CASE("tensor: writing to a value that backward needs is an error, and an op saves no other", "[engine]") {
     Tensor<double> x = leaf({1, 2});
     const Tensor<double> y = sum(mul(x, x));
     x.value_in_place().data()[0] = 5;
@@ -180,16 +164,13 @@ TEST_CASE("tensor: writing to a value that backward needs is an error that names
     free.value_in_place().data()[0] = 5;
     backward(t);
     check_equal(free.grad(), {2, 2});
-}
-
-TEST_CASE("tensor: an op saves only what the wanted gradients need", "[engine]") {
     const Tensor<double> two = Tensor<double>::full({2}, 2);
-    Tensor<double> x = leaf({1, 2}), quotient = div(x, two), power = pow(x, two);
+    Tensor<double> base = leaf({1, 2}), quotient = div(base, two), power = pow(base, two);
     const Tensor<double> loss = sum(add(quotient, power));
     quotient.value_in_place() *= 3;  // of the divisor's and the exponent's gradient alone
     power.value_in_place() *= 3;
     backward(loss);
-    check_equal(x.grad(), {2.5, 4.5});
+    check_equal(base.grad(), {2.5, 4.5});
 
     Tensor<double> divisor = leaf({1, 2}), needed = div(two, divisor);
     const Tensor<double> other = sum(needed);
@@ -228,7 +209,7 @@ TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[en
     CHECK_THROWS_WITH(backward(z), contains("in place"));
 }
 
-TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients", "[engine]") {
+TEST_CASE("tensor: backward frees what it has used, and an exception leaves no gradients", "[engine]") {
     const auto broken = std::make_shared<bool>(true);
     Tensor<double> x = leaf({3, 4});
     const Tensor<double> square = mul(x, x), parts = add(breakable(square, broken), scale(square, 2));
@@ -243,19 +224,16 @@ TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients
     x.zero_grad();
     backward(y);  // y = 3a 3b + 3b, a = x0^2, b = x1^2
     check_equal(x.grad(), {9 * 16 * 2 * 3, (9 * 9 + 3) * 2 * 4});
-}
-
-TEST_CASE("tensor: backward frees what it has used", "[engine]") {
     const auto before = pool_statistics().bytes_in_use;
     {
-        Tensor<double> x(Array<double>({1000}, 1.0), true);
+        Tensor<double> thousand(Array<double>({1000}, 1.0), true);
         const auto with_leaf = pool_statistics().bytes_in_use;
-        Tensor<double> y = x;
-        for (int i = 0; i < 20; ++i) y = exp(scale(y, 0.1));
+        Tensor<double> chain = thousand;
+        for (int i = 0; i < 20; ++i) chain = exp(scale(chain, 0.1));
         CHECK(pool_statistics().bytes_in_use >= with_leaf + 20 * 8000);  // one value a step is needed
-        y = sum(y);
-        backward(y);
-        x.zero_grad();
+        chain = sum(chain);
+        backward(chain);
+        thousand.zero_grad();
         CHECK(pool_statistics().bytes_in_use <= with_leaf + 8000);
     }
     CHECK(pool_statistics().bytes_in_use == before);

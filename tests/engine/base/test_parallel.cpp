@@ -1,12 +1,11 @@
 // Parallel loops: each index once, exceptions, nesting, and sums that do not depend on the number of threads.
-#include "engine/base/parallel.h"
 
 #include "engine/array/strided.h"
 
 TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples of the unit", "[engine]") {
     for (const int threads : {1, 2, 3, 7, 8}) {
         const Threads scope(threads);
-        for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 100, 1001}) {
+        for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 100, 1001})
             for (const auto& [grain, unit] : {std::pair{0, 1}, {1, 1}, {3, 1}, {50, 1}, {5000, 1}, {1, 32}}) {
                 const auto u = static_cast<std::size_t>(unit);
                 std::vector<int> seen(n, 0), begins(n, 0);
@@ -20,7 +19,6 @@ TEST_CASE("parallel_for: ranges cover every index once, and begin at multiples o
                 for (std::size_t i = 0; i < n; ++i)
                     if (begins[i] > 0) CHECK(i % u == 0);
             }
-        }
     }
     const Threads scope(3);  // the number of threads, and 1 inside a loop
     CHECK(max_threads() == 3);

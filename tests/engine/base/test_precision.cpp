@@ -2,11 +2,7 @@
 #include "engine/array/axes.h"
 #include "engine/weights/operand.h"
 
-namespace {
-
-Array<float> rounded(const ConstArray<float>& x) { return widen(round_to_bfloat16(x)); }
-
-}  // namespace
+static Array<float> rounded(const ConstArray<float>& x) { return widen(round_to_bfloat16(x)); }
 
 TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
     CHECK(product_precision() == Precision::fp32);
@@ -31,8 +27,8 @@ TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
     CHECK_THROWS_WITH(product(full, half, c), contains("same precision"));
 }
 
-TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, forward and backward", "[engine]") {
-    for (const std::size_t rows : {3, 40, 200}) {
+TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, backward as forward", "[engine]") {
+    for (const std::size_t rows : {3, 40, 200})
         for (const std::size_t width : {5, 48, 130}) {
             const Array<float> x = random_array<float>({rows, width}, 1), w = random_array<float>({33, width}, 2),
                                bias = random_array<float>({33}, 3), dy = random_array<float>({rows, 33}, 4);
@@ -53,10 +49,6 @@ TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, f
             check_close(linear_half.grads[2], sum_over<float>(dy, {0}), 1e-5);  // no product: nothing is rounded
             CHECK_FALSE(same_bits(linear_half.value, run<float>(with_bias, {x, w, bias}, dy).value));
         }
-    }
-}
-
-TEST_CASE("precision: backward has the precision of forward", "[engine]") {
     const Tensor<float> x(random_array<float>({4, 40}, 1), true), w(random_array<float>({30, 40}, 2), true);
     Tensor<float> y;
     {
@@ -72,7 +64,7 @@ TEST_CASE("precision: backward has the precision of forward", "[engine]") {
 
 TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and options", "[engine][unsanitized]") {
     std::size_t number = 0;
-    for (const std::size_t length : {1, 2, 7, 31, 33, 64, 100, 515}) {
+    for (const std::size_t length : {1, 2, 7, 31, 33, 64, 100, 515})
         for (const std::size_t depth : {1, 2, 6, 16, 32, 34, 64}) {
             AttentionOptions options;
             options.scale = 1 / std::sqrt(static_cast<double>(depth)), options.causal = number % 2;
@@ -96,18 +88,16 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
                 check_close(Array<float>(half.grads[i] + shift), Array<float>(full.grads[i] + shift), 0.05, "gradient");
             }
         }
-    }
 }
 
 TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engine][unsanitized]") {
     const WithPrecision scope(Precision::bf16);
     const auto f = [](const auto& in) { return linear(in[0], in[1]); };
-    for (const Shape& shape : {Shape{768, 128, 384}, Shape{2048, 384, 65}, Shape{96, 1536, 70}, Shape{37, 51, 153}}) {
+    for (const Shape& shape : {Shape{768, 128, 384}, Shape{2048, 384, 65}, Shape{96, 1536, 70}, Shape{37, 51, 153}})
         check_same_with_any_threads("linear " + to_string(shape), [&] {
             return all_of(run<float>(
                 f, {random_array<float>({shape[0], shape[1]}, 1), random_array<float>({shape[2], shape[1]}, 2)}));
         });
-    }
     AttentionOptions options;
     options.causal = true;
     const auto g = [&](const auto& in) { return inkling::attention(in[0], in[1], in[2], options); };

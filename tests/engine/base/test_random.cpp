@@ -13,16 +13,14 @@ TEST_CASE("random: Philox-4x32-10 by Random123's vectors, of which seed, stream 
     CHECK(words(0x299f31d0a4093822, 0x0370734413198a2e, 0x85a308d3243f6a88) ==
           Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
     std::set<double> seen;  // seed, stream and index all matter
-    for (std::uint64_t seed : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
-        for (std::uint64_t stream : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
+    for (std::uint64_t seed : {0ull, 1ull, 1ull << 32, 1ull << 63})
+        for (std::uint64_t stream : {0ull, 1ull, 1ull << 32, 1ull << 63})
             for (std::uint64_t index : {0ull, 1ull, 1ull << 32, 1ull << 63})
                 seen.insert(random_uniform({seed, stream}, index));
-        }
-    }
     CHECK_ALL(seen.size() == 64, random_uniform({1, 2}, 3) == random_uniform({1, 2}, 3));
 }
 
-TEST_CASE("random: uniform numbers fill 0 to 1 evenly", "[engine]") {
+TEST_CASE("random: uniform numbers fill 0 to 1 evenly, normal ones have their moments and tails", "[engine]") {
     constexpr std::size_t n = 200000, bins = 50;
     std::vector<double> count(bins, 0);
     double sum = 0;
@@ -37,23 +35,20 @@ TEST_CASE("random: uniform numbers fill 0 to 1 evenly", "[engine]") {
     for (const double c : count) chi2 += (c - n / bins) * (c - n / bins) / (n / bins);
     CHECK(chi2 < 95);  // 49 degrees of freedom: exceeded once in 10,000 keys
     CHECK(chi2 > 19);
-}
-
-TEST_CASE("random: normal numbers have the normal distribution's moments and tails", "[engine]") {
-    constexpr std::size_t n = 200000;
+    constexpr std::size_t many = 200000;
     double m1 = 0, m2 = 0, m3 = 0, m4 = 0, within = 0, neighbours = 0, last = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < many; ++i) {
         const double z = random_normal({5, 6}, i);
         m1 += z, m2 += z * z, m3 += z * z * z, m4 += z * z * z * z, within += std::abs(z) < 1, neighbours += z * last;
         last = z;
     }
-    const double sigma = 1 / std::sqrt(static_cast<double>(n));
-    CHECK_ALL(std::abs(m1 / n) < 4 * sigma, std::abs(m2 / n - 1) < 4 * std::sqrt(2.0) * sigma);
-    CHECK_ALL(std::abs(m3 / n) < 4 * std::sqrt(15.0) * sigma, std::abs(m4 / n - 3) < 4 * std::sqrt(96.0) * sigma);
-    CHECK_ALL(std::abs(within / n - 0.682689) < 4 * 0.4655 * sigma, std::abs(neighbours / n) < 4 * sigma);
+    const double sigma = 1 / std::sqrt(static_cast<double>(many));
+    CHECK_ALL(std::abs(m1 / many) < 4 * sigma, std::abs(m2 / many - 1) < 4 * std::sqrt(2.0) * sigma);
+    CHECK_ALL(std::abs(m3 / many) < 4 * std::sqrt(15.0) * sigma, std::abs(m4 / many - 3) < 4 * std::sqrt(96.0) * sigma);
+    CHECK_ALL(std::abs(within / many - 0.682689) < 4 * 0.4655 * sigma, std::abs(neighbours / many) < 4 * sigma);
 }
 
-TEST_CASE("random: random_below is even over its range and reaches both ends", "[engine]") {
+TEST_CASE("random: random_below is even to both ends, and a generator hands out one stream a use", "[engine]") {
     for (const std::uint64_t n : {1u, 2u, 3u, 7u, 100u}) {
         std::vector<double> count(n, 0);
         const double each = 10000;
@@ -68,9 +63,6 @@ TEST_CASE("random: random_below is even over its range and reaches both ends", "
     bool upper = false;
     for (std::uint64_t i = 0; i < 64; ++i) upper = upper || random_below({8, 0}, i, huge) >= huge / 2;
     CHECK(upper);
-}
-
-TEST_CASE("random: a generator hands out one stream a use, and two numbers are its state", "[engine]") {
     Generator g{42, 0};
     const RandomKey first = g.next(), second = g.next();
     CHECK_ALL(first.seed == 42, first.stream == 0, second.stream == 1);

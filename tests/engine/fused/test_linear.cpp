@@ -1,14 +1,10 @@
 // The linear layer's product: empty axes, errors, threads, and the same product row by row.
 #include "engine/fused/linear.h"
 
-namespace {
-
 const auto with_bias = [](const auto& in) { return linear(in[0], in[1], in[2]); };
 const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
 
-}  // namespace
-
-TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming all", "[engine]") {
+TEST_CASE("linear: empty axes, mismatched shapes, and the same bits with any number of threads", "[engine]") {
     const auto no_input = run<double>(with_bias, {normal({3, 0}, 1), normal({2, 0}, 2), of<double>({5, 6})});
     check_equal(no_input.value, {5, 6, 5, 6, 5, 6});
     CHECK(no_input.grads[1].shape() == Shape{2, 0});
@@ -19,13 +15,10 @@ TEST_CASE("linear: empty axes, and mismatched shapes, which are refused naming a
     check_equal(no_output.grads[0], {0, 0, 0, 0, 0, 0});
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3, 2})),
-                      contains("linear: x (..., in), weight (out, in)", "(2, 3), (3, 2) and none"));
+                      contains("linear: expected x (..., in), weight (out, in)", "(2, 3), (3, 2) and none"));
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), contains("(2, 3), (4, 3) and (3,)"));
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3})), contains("linear"));
     CHECK_THROWS_WITH(linear(zeros({}), zeros({3, 1})), contains("linear", "()"));
-}
-
-TEST_CASE("linear: the same bits with any number of threads", "[engine]") {
     check_same_with_any_threads("linear", [] {
         return all_of(run<float>(with_bias, {random_array<float>({768, 384}, 1), random_array<float>({129, 384}, 2),
                                              random_array<float>({129}, 3)}));

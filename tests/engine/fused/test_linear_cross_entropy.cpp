@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("linear_cross_entropy: logits far beyond the cap, finite and 
     check_equal(far.grads[0], {0});
 }
 
-TEST_CASE("linear_cross_entropy: mismatched arguments are refused", "[engine]") {
+TEST_CASE("linear_cross_entropy: mismatched arguments, blocks, bf16, and any number of threads", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0)), w(Array<double>({4, 3}, 1.0));
     CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({3}, 0)), contains("(2, 3), (4, 3) and (3,)"));
     CHECK_THROWS_WITH(linear_cross_entropy(x, Tensor<double>(Array<double>({4, 2}, 1.0)), IdArray({2}, 0)),
@@ -66,30 +66,26 @@ TEST_CASE("linear_cross_entropy: mismatched arguments are refused", "[engine]") 
         CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, 4), kIgnore, block), contains("below 4"));
         CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, -1), kIgnore, block), contains("got -1"));
     }
-}
-
-TEST_CASE("linear_cross_entropy: bf16, and the same bits with any number of threads", "[engine]") {
-    const Array<float> x = random_array<float>({96, 48}, 1), w = random_array<float>({700, 48}, 2);
-    const IdArray targets = random_ids({96}, 700, 3);
+    CHECK(columns_at_a_time(16, 100, 4) == 100);
+    CHECK(columns_at_a_time(1024, 32768, 4) == 32768);  // 128 MiB
+    CHECK_ALL(columns_at_a_time(1024, 32769, 4) == 1024, columns_at_a_time(1 << 16, 50257, 4) == 512);
+    const Array<float> large = random_array<float>({96, 48}, 1), weights = random_array<float>({700, 48}, 2);
+    const IdArray classes = random_ids({96}, 700, 3);
     const Array<float> dy(Shape{}, 1.0f);
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
         const WithPrecision scope(precision);
         check_same_with_any_threads("linear_cross_entropy", [&] {
-            return all_of(run<float>(
-                [&](const auto& in) { return linear_cross_entropy(in[0], in[1], targets, kIgnore, 256); }, {x, w}, dy));
+            return all_of(
+                run<float>([&](const auto& in) { return linear_cross_entropy(in[0], in[1], classes, kIgnore, 256); },
+                           {large, weights}, dy));
         });
-        const auto twin =
-            run<float>([&](const auto& in) { return cross_entropy(linear(in[0], in[1]), targets); }, {x, w}, dy);
-        const auto fused = run<float>(
-            [&](const auto& in) { return linear_cross_entropy(in[0], in[1], targets, kIgnore, 256); }, {x, w}, dy);
+        const auto twin = run<float>([&](const auto& in) { return cross_entropy(linear(in[0], in[1]), classes); },
+                                     {large, weights}, dy);
+        const auto fused =
+            run<float>([&](const auto& in) { return linear_cross_entropy(in[0], in[1], classes, kIgnore, 256); },
+                       {large, weights}, dy);
         check_close(fused.value, twin.value, 1e-5);
         for (std::size_t i = 0; i < 2; ++i)
             check_close(fused.grads[i], twin.grads[i], precision == Precision::bf16 ? 1e-2 : 1e-5);
     }
-}
-
-TEST_CASE("linear_cross_entropy: few logits are computed at once, many in blocks of columns", "[engine]") {
-    CHECK(columns_at_a_time(16, 100, 4) == 100);
-    CHECK(columns_at_a_time(1024, 32768, 4) == 32768);  // 128 MiB
-    CHECK_ALL(columns_at_a_time(1024, 32769, 4) == 1024, columns_at_a_time(1 << 16, 50257, 4) == 512);
 }

@@ -1,13 +1,9 @@
 // add_low_rank against two linear layers and a sum: in the layer's own memory or not, in both precisions.
 #include "engine/fused/low_rank.h"
 
-namespace {
-
 const auto low_rank = [](const auto& in) { return add_low_rank(in[0], in[1], in[2], in[3], 0.5); };
 
-}  // namespace
-
-TEST_CASE("add_low_rank: it works in y's memory where nobody else has it, and nowhere else", "[engine]") {
+TEST_CASE("add_low_rank: works in y's memory where nobody has it, and a large input comes again", "[engine]") {
     const Tensor<float> x(random_array<float>({6, 4}, 1)), w(random_array<float>({5, 4}, 2)),
         a(random_array<float>({2, 4}, 3)), b(random_array<float>({5, 2}, 4));
     Tensor<float> y = linear(x, w);
@@ -20,24 +16,21 @@ TEST_CASE("add_low_rank: it works in y's memory where nobody else has it, and no
     // does not write to an output that its own backward needs
     const auto saved = [](const Inputs& in) { return add_low_rank(tanh(in[0]), in[1], in[2], in[3], 0.7); };
     CHECK(gradient_error(saved, {normal({3, 5}, 1), normal({3, 4}, 2), normal({2, 4}, 3), normal({5, 2}, 4)}) < 1e-8);
-}
-
-TEST_CASE("add_low_rank: a large input that can be computed again gives the same gradients", "[engine]") {
     const auto behind = [](const auto& in) {
         return add_low_rank(in[0], squared_relu(in[1] * 1.0), in[2], in[3], 0.5);
     };
     const auto kept = [](const auto& in) {
-        const auto x = squared_relu(in[1] * 1.0);
-        return add_low_rank(in[0], reshape(x, x.shape()), in[2], in[3], 0.5);
+        const auto squares = squared_relu(in[1] * 1.0);
+        return add_low_rank(in[0], reshape(squares, squares.shape()), in[2], in[3], 0.5);
     };
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
         const WithPrecision scope(precision);
         const std::vector<Array<float>> at = {random_array<float>({600, 3}, 1), random_array<float>({600, 900}, 2),
                                               random_array<float>({2, 900}, 3), random_array<float>({3, 2}, 4)};
-        const auto a = run<float>(behind, at), b = run<float>(kept, at);
-        CHECK(same_bits(a.value, b.value));
+        const auto again = run<float>(behind, at), once = run<float>(kept, at);
+        CHECK(same_bits(again.value, once.value));
         for (std::size_t i = 0; i < 4; ++i)  // in bfloat16 it is computed again from a rounded input
-            check_close(a.grads[i], b.grads[i], precision == Precision::fp32 ? 0 : 0.03);
+            check_close(again.grads[i], once.grads[i], precision == Precision::fp32 ? 0 : 0.03);
     }
 }
 
@@ -53,19 +46,16 @@ TEST_CASE("add_low_rank: bfloat16 rounds operands, not sums", "[engine]") {
     CHECK(same_bits(half.grads[0], full.grads[0]));
 }
 
-TEST_CASE("add_low_rank: mismatched shapes are refused, naming all of them", "[engine]") {
+TEST_CASE("add_low_rank: mismatched shapes are refused, float agrees with double, with any threads", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     const auto refused = [&](const Shape& y, const Shape& x, const Shape& a, const Shape& b) {
-        CHECK_THROWS_WITH(
-            add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),
-            contains("add_low_rank: y (..., out), x (..., in), A (r, in) and B (out, r)", to_string(y), to_string(b)));
+        CHECK_THROWS_WITH(add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),
+                          contains("add_low_rank: expected y (..., out), x (..., in), A (r, in) and B (out, r)",
+                                   to_string(y), to_string(b)));
     };
     refused({2, 5}, {2, 4}, {3, 5}, {5, 3}), refused({2, 5}, {2, 4}, {3, 4}, {5, 2});
     refused({2, 4}, {2, 4}, {3, 4}, {5, 3}), refused({3, 5}, {2, 4}, {3, 4}, {5, 3});
     refused({2, 5}, {2, 4}, {4}, {5, 3}), refused({2, 5}, {2, 4}, {3, 4}, {5});
-}
-
-TEST_CASE("add_low_rank: float agrees with double on ragged shapes, with any threads", "[engine]") {
     for (std::size_t i = 0; i < kRagged.size(); ++i) {
         const std::size_t rows = kRagged[i], in = kRagged[(i * 4 + 3) % 15], out = kRagged[(i * 7 + 5) % 15];
         check_float_against_double(low_rank, {{rows, out}, {rows, in}, {3, in}, {out, 3}});

@@ -1,12 +1,8 @@
 // layer_norm and rms_norm: small and constant rows, strides, errors.
 #include "engine/fused/norm.h"
 
-namespace {
-
 const auto layer = [](const auto& in) { return layer_norm(in[0], in[1], in[2]); };
 const auto rms = [](const auto& in) { return rms_norm(in[0], in[1]); };
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engine]", float, double) {
     for (const double level : {0.0, 1.0, 1e4, -1e4}) {
@@ -16,10 +12,9 @@ TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engi
         const auto l = run<T>(layer, at);
         check_close(l.value, of<T>({2, 5}, {5, 4, 3, 2, 1, 5, 4, 3, 2, 1}), 1e-6);
         const auto m = run<T>(rms, {at[0], at[1]});
-        for (const auto& result : {l, m}) {
+        for (const auto& result : {l, m})
             for (const auto& g : all_of(result))
                 CHECK(std::all_of(g.data(), g.data() + g.size(), [](T v) { return std::isfinite(v); }));
-        }
         const double unit = level / std::sqrt(level * level + 1e-5);
         check_close(
             m.value,
@@ -35,16 +30,13 @@ TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engi
     check_close(layer_norm(between, {}, {}, 0).value(), of<T>({1, 3}, {-1.13555, -0.162221, 1.297771}), 3e-3);
 }
 
-TEST_CASE("normalize: only wanted gradients are computed", "[engine]") {
+TEST_CASE("normalize: only wanted gradients are computed, and mismatched shapes are refused", "[engine]") {
     const Tensor<double> x(normal({3, 5}, 1)), gain(normal({5}, 2), true), bias(normal({5}, 3), true);
     backward(layer_norm(x, gain, bias), Array<double>({3, 5}, 1.0));
     check_equal(bias.grad(), {3, 3, 3, 3, 3});
     const Tensor<double> fixed(gain.value()), only_bias(bias.value(), true);
     backward(layer_norm(x, fixed, only_bias), Array<double>({3, 5}, 1.0));
     check_equal(only_bias.grad(), {3, 3, 3, 3, 3});
-}
-
-TEST_CASE("normalize: mismatched shapes are refused, naming op and shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({2}), {}), contains("layer_norm", "(2,) for (2, 3)"));
     CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({3}), zeros({1})), contains("(1,) for (2, 3)"));

@@ -58,8 +58,8 @@ void add_linear(std::vector<Twins>& all) {
 
 void add_rotary(std::vector<Twins>& all) {
     const IdArray positions = some_ids({2, 5}, 6);
-    for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
-        for (const IdArray& at : {IdArray(), positions}) {
+    for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved})
+        for (const IdArray& at : {IdArray(), positions})
             for (const std::size_t d : {6, 8}) {
                 const auto table = rotary_table<double>(rotary_rates(6, 100.0), 0, 6);
                 all.push_back({"rotate",
@@ -67,8 +67,6 @@ void add_rotary(std::vector<Twins>& all) {
                                [=](const In& x) { return rotate(x[0], table, at, pairs); },
                                [=](const In& x) { return plain::rotate(x[0], table, at, pairs); }});
             }
-        }
-    }
 }
 
 void add_attention(std::vector<Twins>& all) {
@@ -88,7 +86,7 @@ void add_attention(std::vector<Twins>& all) {
           Row{"masked, zeros", {.mask = mask, .masked = Masked::zero}},
           Row{"ALiBi", {.causal = true, .alibi = {0.5, 0.25, 0.1, 0.05}}}, Row{"window", {.causal = true, .window = 3}},
           Row{"documents", {.causal = true, .documents = begins}, 5},
-          Row{"dropout", {.causal = true, .dropout = 0.3, .dropout_key = {5, 1}}}}) {
+          Row{"dropout", {.causal = true, .dropout = 0.3, .dropout_key = {5, 1}}}})
         for (const std::size_t shared : {1, 2}) {  // heads of queries for one of keys
             const Shape k{2, 4 / shared, row.keys, 6}, v{2, 4 / shared, row.keys, 3};
             all.push_back({fmt::format("attention, {}", row.name),
@@ -96,7 +94,6 @@ void add_attention(std::vector<Twins>& all) {
                            [=](const In& x) { return attention(x[0], x[1], x[2], row.options); },
                            [=](const In& x) { return plain::attention(x[0], x[1], x[2], row.options).output; }});
         }
-    }
 }
 
 void add_losses(std::vector<Twins>& all) {
@@ -108,13 +105,12 @@ void add_losses(std::vector<Twins>& all) {
                                          {.label_smoothing = 0.2},
                                          {.weight = weight, .label_smoothing = 0.2},
                                          {.reduction = Reduction::sum},
-                                         {.weight = weight, .reduction = Reduction::none, .label_smoothing = 0.1}}) {
+                                         {.weight = weight, .reduction = Reduction::none, .label_smoothing = 0.1}})
         all.push_back({"cross_entropy",
                        {{3, 2, 7}},
                        [=](const In& x) { return cross_entropy(x[0], targets, o); },
                        [=](const In& x) { return plain::cross_entropy(x[0], targets, o); }});
-    }
-    for (const std::size_t rows : {1, 7, 33}) {
+    for (const std::size_t rows : {1, 7, 33})
         for (const std::size_t vocabulary : {1, 2, 17, 130}) {
             IdArray classes = some_ids({rows}, vocabulary);
             if (rows > 2) classes.data()[1] = kIgnore;
@@ -130,7 +126,6 @@ void add_losses(std::vector<Twins>& all) {
                      }});
             }
         }
-    }
 }
 
 // The value, the gradients under a random dy, and those of a sum of squares of these gradients.

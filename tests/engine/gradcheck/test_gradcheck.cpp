@@ -3,12 +3,10 @@
 
 #include "engine/gradcheck/op_cases.h"
 
-namespace {
-
 using Wrong = std::function<Array<double>(const ConstArray<double>& dy, const ConstArray<double>& x)>;
 
 // x^2 with a given gradient.
-double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}, 1)) {
+static double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}, 1)) {
     const auto square = [&](const Inputs& in) {
         const Tensor<double>& x = in[0];
         const Array<double> y = x.value() * x.value();
@@ -20,8 +18,6 @@ double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}
     return gradient_error(square, {at});
 }
 
-}  // namespace
-
 TEST_CASE("gradcheck: every op's gradient agrees with finite differences", "[engine][unsanitized]") {
     for (const OpCase<double>& row : op_cases<double>()) {
         const double error = gradient_error(row);
@@ -30,7 +26,7 @@ TEST_CASE("gradcheck: every op's gradient agrees with finite differences", "[eng
     }
 }
 
-TEST_CASE("gradcheck: an op's row is the worst of its cases", "[engine]") {
+TEST_CASE("gradcheck: an op's row is the worst of its cases, a right gradient passes, a wrong one not", "[engine]") {
     double worst = 0;
     for (const OpCase<double>& row : op_cases<double>())
         if (row.op() == "pow") worst = std::max(worst, gradient_error(row));
@@ -41,9 +37,6 @@ TEST_CASE("gradcheck: an op's row is the worst of its cases", "[engine]") {
         ++rows;
     }
     CHECK(rows == 1);
-}
-
-TEST_CASE("gradcheck: a right gradient passes and wrong ones do not", "[engine]") {
     CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.0 * dy * x; }) < 1e-9);
     CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return -2.0 * dy * x; }) > 1);
     CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return dy * x; }) > 0.4);
@@ -59,7 +52,7 @@ TEST_CASE("gradcheck: a right gradient passes and wrong ones do not", "[engine]"
     CHECK(error_with(not_a_number) == kInfinity);
 }
 
-TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engine]") {
+TEST_CASE("gradcheck: the cotangent sees what a sum cannot, and steps get shorter near kinks", "[engine]") {
     // softmax sums to 1, so a backward that returns 0 is right only for sum()
     const auto flat = [](const Inputs& in) {
         return record("flat", softmax(in[0]).value(), inputs(in[0]),
@@ -67,9 +60,6 @@ TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engi
     };
     CHECK(gradient_error(flat, {normal({2, 5}, 1)}) > 0.9);
     CHECK(gradient_error([&](const Inputs& in) { return sum(flat(in)); }, {normal({2, 5}, 1)}) < 1e-4);
-}
-
-TEST_CASE("gradcheck: the step becomes shorter near a kink, or where the function bends sharply", "[engine]") {
     const auto error = [](const auto& op, const std::vector<double>& at) {
         return gradient_error([&](const Inputs& in) { return op(in[0]); }, {of<double>(at)});
     };
@@ -80,9 +70,6 @@ TEST_CASE("gradcheck: the step becomes shorter near a kink, or where the functio
     CHECK(error(norm, {3e-3, -4e-3}) < 1e-8);  // 1e-5
     CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.00001 * dy * x; },
                      of<double>({1e-4, -1e-4, 2.0})) > 1e-6);
-}
-
-TEST_CASE("gradcheck: inputs keep away from kinks and poles, and are put back as they were", "[engine]") {
     const Array<double> at = normal({5}, 1), before = at.clone();
     CHECK_ALL(gradient_error([](const Inputs& in) { return exp(in[0]); }, {at}) < 1e-8, same_bits(at, before));
     const Tensor<double> w(at.clone(), true), b(normal({5}, 2), true);

@@ -56,7 +56,7 @@ void each_term(const Case& c, const Shape& y, const auto& term) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("convolution: values and gradients are those of the plain loop", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("convolution: it is the plain loop, with any threads", "[engine]", float, double) {
     for (const Case& c : kCases) {
         INFO("x " << to_string(c.x) << ", weight " << to_string(c.weight));
         const Array<T> x = integers<T>(c.x, 1), w = integers<T>(c.weight, 2), bias = integers<T>({c.weight[0]}, 3);
@@ -83,9 +83,6 @@ TEMPLATE_TEST_CASE("convolution: values and gradients are those of the plain loo
         check_close(turned.value, dx, 0, "transposed"), check_close(turned.grads[0], y, 0, "transposed, dx");
         check_close(turned.grads[1], dw, 0, "transposed, dw");
     }
-}
-
-TEMPLATE_TEST_CASE("convolution: the bits do not depend on the number of threads", "[engine]", float, double) {
     check_same_with_any_threads("conv2d", [] {
         const std::vector<Array<T>> at{random_array<T>({37, 3, 15, 14}, 1), random_array<T>({5, 3, 3, 3}, 2)};
         return all_of(run<T>([](const auto& in) { return conv2d(in[0], in[1], {}, {.padding = 1}); }, at));
@@ -107,7 +104,7 @@ TEMPLATE_TEST_CASE("max_pool2d: the first maximum has the gradient", "[engine]",
         {3, {.stride = 1, .padding = 1}},
         {{2, 5}, {.stride = {1, 3}, .padding = {0, 2}, .ceil_mode = true}},
         {{3, 2}, {.stride = 2, .padding = 1, .dilation = {1, 2}, .ceil_mode = true}}};
-    for (const auto& [size, given] : cases) {
+    for (const auto& [size, given] : cases)
         for (const std::size_t width : {5, 16, 37}) {
             PoolOptions o = given;
             if (o.stride.empty()) o.stride = size;
@@ -130,14 +127,16 @@ TEMPLATE_TEST_CASE("max_pool2d: the first maximum has the gradient", "[engine]",
             const auto result = run<T>(pool, std::vector<ConstArray<T>>{x}, dy);
             check_close(result.value, y, 0), check_close(result.grads[0], dx, 0, "gradient");
         }
-    }
 }
 
 TEST_CASE("convolution: impossible sizes are refused", "[engine]") {
     const auto x = Tensor<double>::zeros({1, 2, 3, 4}), w = Tensor<double>::zeros({4, 2, 2, 2});
-    CHECK_THROWS_WITH(conv2d(x, w, {}, {.stride = 0}), contains("conv2d: windows of 1 to 3 elements", "step 0"));
-    CHECK_THROWS_WITH(conv2d(x, Tensor<double>::zeros({4, 2, 2, 5})), contains("conv2d: windows of 1 to 4 elements"));
-    CHECK_THROWS_WITH(conv2d(x, w, Tensor<double>::zeros({2})), contains("conv2d: a bias of shape (4,)", "got (2,)"));
+    CHECK_THROWS_WITH(conv2d(x, w, {}, {.stride = 0}),
+                      contains("conv2d: expected windows of 1 to 3 elements", "step 0"));
+    CHECK_THROWS_WITH(conv2d(x, Tensor<double>::zeros({4, 2, 2, 5})),
+                      contains("conv2d: expected windows of 1 to 4 elements"));
+    CHECK_THROWS_WITH(conv2d(x, w, Tensor<double>::zeros({2})),
+                      contains("conv2d: expected a bias of shape (4,)", "got (2,)"));
     CHECK_THROWS_WITH(conv_transpose2d(x, Tensor<double>::zeros({2, 1, 2, 2}), {}, {.padding = 3}),
-                      contains("conv_transpose2d: a stride above 0, and padding"));
+                      contains("conv_transpose2d: expected a stride above 0, and padding"));
 }

@@ -1,20 +1,17 @@
 // einsum against loops over all letters, known values, and errors.
 #include "engine/more/einsum.h"
 
-namespace {
-
 // The definition: for all values of all letters, adds the product of the elements to the result's element.
-Array<double> by_loops(const std::vector<std::string>& operands, const std::string& result,
-                       const std::vector<Array<double>>& at) {
+static Array<double> by_loops(const std::vector<std::string>& operands, const std::string& result,
+                              const std::vector<Array<double>>& at) {
     std::string letters;
     std::vector<std::size_t> sizes;
-    for (std::size_t k = 0; k < operands.size(); ++k) {
+    for (std::size_t k = 0; k < operands.size(); ++k)
         for (std::size_t i = 0; i < operands[k].size(); ++i) {
             if (letters.find(operands[k][i]) != std::string::npos) continue;
             letters += operands[k][i];
             sizes.push_back(at[k].shape()[i]);
         }
-    }
     const auto size_of_letter = [&](char c) { return sizes[letters.find(c)]; };
     Shape shape;
     for (const char c : result) shape.push_back(size_of_letter(c));
@@ -37,8 +34,6 @@ Array<double> by_loops(const std::vector<std::string>& operands, const std::stri
     return y;
 }
 
-}  // namespace
-
 TEMPLATE_TEST_CASE("einsum: without an arrow, letters that occur once, in order", "[engine]", float, double) {
     const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true), y(of<T>({3}, {1, 10, 100}), true);
     check_equal(einsum("ba", x).value(), {1, 4, 2, 5, 3, 6}), check_equal(einsum("ij, j", x, y).value(), {321, 654});
@@ -52,62 +47,22 @@ TEMPLATE_TEST_CASE("einsum: without an arrow, letters that occur once, in order"
 
 // Compares with a letter for each axis, on operands copied along their broadcast axes.
 TEST_CASE("einsum: it is the sum by loops over all letters, and an ellipsis and axes of size 1 broadcast", "[engine]") {
-    struct Case {
-        const char* equation;
-        std::vector<Shape> shapes;
-        std::vector<std::string> letters;  // of the whole operands
-        std::string result;
-        std::vector<std::size_t> sizes = {2, 3, 4, 5};  // of a, b, c, d
-    };
-    const std::vector<Case> cases = {
-        {"ab->ba", {{2, 3}}, {"ab"}, "ba"},
-        {"aa", {{2, 2}}, {"aa"}, ""},
-        {"abab->ba", {{2, 3, 2, 3}}, {"abab"}, "ba"},
-        {"aaab -> ba", {{2, 2, 2, 3}}, {"aaab"}, "ba"},
-        {"a,b->ba", {{2}, {3}}, {"a", "b"}, "ba"},
-        {"a,a->", {{2}, {2}}, {"a", "a"}, ""},
-        {"a,a->a", {{2}, {2}}, {"a", "a"}, "a"},
-        {"ab,cb->ca", {{2, 3}, {4, 3}}, {"ab", "cb"}, "ca"},
-        {"dab,dbc->dac", {{5, 2, 3}, {5, 3, 4}}, {"dab", "dbc"}, "dac"},
-        {"adb,cbd->cda", {{2, 5, 3}, {4, 3, 5}}, {"adb", "cbd"}, "cda"},
-        {"ab,ab->b", {{2, 3}, {2, 3}}, {"ab", "ab"}, "b"},
-        {"abc,bc->a", {{2, 3, 4}, {3, 4}}, {"abc", "bc"}, "a"},
-        {"ab,bc,cd->da", {{2, 3}, {3, 4}, {4, 5}}, {"ab", "bc", "cd"}, "da"},
-        {"ab,cb,b->a", {{2, 3}, {4, 3}, {3}}, {"ab", "cb", "b"}, "a"},
-        {"ab,a,b->", {{2, 3}, {2}, {3}}, {"ab", "a", "b"}, ""},
-        {"abc,d->db", {{2, 3, 4}, {5}}, {"abc", "d"}, "db"},
-        {"aa,ab->b", {{2, 2}, {2, 3}}, {"aa", "ab"}, "b"},
-        {",a->a", {{}, {2}}, {"", "a"}, "a"},
-        {"aB,Ba->aB", {{2, 3}, {3, 2}}, {"ab", "ba"}, "ab"},
-        {"...ab,bc->...ac", {{5, 2, 3}, {3, 4}}, {"dab", "bc"}, "dac"},
-        {"a...->...", {{2, 3, 4}}, {"abc"}, "bc"},
-        {"a...b->...ba", {{2, 4, 5, 3}}, {"acdb"}, "cdba"},
-        {"b...a", {{3, 4, 5, 2}}, {"bcda"}, "cdab"},                 // the ellipsis first, then the alphabet
-        {"...a,...a", {{3, 1, 2}, {4, 2}}, {"bca", "bca"}, "bc"},    // aligned at the right
-        {"...a,...a->a", {{3, 1, 2}, {4, 2}}, {"bca", "bca"}, "a"},  // summed
-        {"...,...->...", {{4, 1}, {5}}, {"cd", "cd"}, "cd"},
-        {"...a->a", {{2}}, {"a"}, "a"},  // of no axes
-        {"ab->...ab", {{2, 3}}, {"ab"}, "ab"},
-        {"a..., bc", {{2, 5}, {3, 4}}, {"ad", "bc"}, "dabc"},
-        {"ab,bc->ac", {{2, 1}, {3, 4}}, {"ab", "bc"}, "ac"},
-        {"ab,bc->ac", {{2, 3}, {1, 4}}, {"ab", "bc"}, "ac"},
-        {"ab,ab", {{2, 1}, {1, 3}}, {"ab", "ab"}, ""},
-        {"ab,ab,b->ba", {{1, 3}, {2, 1}, {1}}, {"ab", "ab", "b"}, "ba"},
-        {"ab->b", {{1, 1}}, {"ab"}, "b", {1, 1}},  // of size 1 everywhere
-        {"a,a->a", {{1}, {0}}, {"a", "a"}, "a", {0}},
-    };
-    for (const Case& c : cases) {
-        INFO(c.equation);
+    for (const json& row : json_in(tests_path("engine/more/einsum.json"))) {
+        // the equation, the operands, the letters of the whole operands and of the result, the sizes of a, b, c, d
+        INFO(row);
+        const auto shapes = row[1].get<std::vector<std::vector<std::size_t>>>();
+        const auto letters = row[2].get<std::vector<std::string>>();
+        const auto sizes = row[4].get<std::vector<std::size_t>>();
         std::vector<Array<double>> whole;
         std::vector<Tensor<double>> in;
-        for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
             Shape shape;
-            for (const char letter : c.letters[i]) shape.push_back(c.sizes[static_cast<std::size_t>(letter - 'a')]);
-            in.emplace_back(normal(c.shapes[i], 1 + i), true);
+            for (const char letter : letters[i]) shape.push_back(sizes[static_cast<std::size_t>(letter - 'a')]);
+            in.emplace_back(normal(Shape(shapes[i].begin(), shapes[i].end()), 1 + i), true);
             whole.push_back(in.back().value().broadcasted(shape).clone());
         }
-        const Tensor<double> y = einsum(c.equation, in);
-        check_close(y.value(), by_loops(c.letters, c.result, whole), 1e-13);
+        const Tensor<double> y = einsum(row[0].get<std::string>(), in);
+        check_close(y.value(), by_loops(letters, row[3], whole), 1e-13);
         backward(sum(y));
         for (const auto& x : in) CHECK(x.grad().shape() == x.shape());
     }

@@ -14,8 +14,8 @@ TEMPLATE_TEST_CASE("loss: binary_cross_entropy_with_logits at small and large lo
 
 TEST_CASE("loss: mismatched arguments are refused", "[engine]") {
     const Tensor<double> a(Array<double>({2, 1}, 1.0)), b(Array<double>({2}, 1.0)), none(Array<double>({0}));
-    CHECK_THROWS_WITH(mse_loss(a, b), contains("mse_loss: targets of the values' shape", "(2, 1) and (2,)"));
+    CHECK_THROWS_WITH(mse_loss(a, b), contains("mse_loss: expected targets of the values' shape", "(2, 1) and (2,)"));
     CHECK_THROWS_WITH(binary_cross_entropy_with_logits(a, b),
-                      contains("binary_cross_entropy_with_logits: targets", "(2, 1) and (2,)"));
+                      contains("binary_cross_entropy_with_logits: expected targets", "(2, 1) and (2,)"));
     CHECK_ALL(std::isnan(mse_loss(none, none).item()), mse_loss(none, none, Reduction::sum).item() == 0);
 }

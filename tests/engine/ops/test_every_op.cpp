@@ -3,10 +3,8 @@
 // undefined tensors are errors.
 #include "engine/gradcheck/op_cases.h"
 
-namespace {
-
 template <class T>
-bool differs(T a, T b) {
+static bool differs(T a, T b) {
     return std::isnan(a) != std::isnan(b) || (!std::isnan(a) && a != b);
 }
 
@@ -16,8 +14,8 @@ constexpr T kNanOf = std::numeric_limits<T>::quiet_NaN();
 // `broken` must be NaN at the elements that change with the replaced number; with `alone`, all other elements must stay
 // the same. Returns the number of changing elements.
 template <class T>
-std::size_t check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& moved, const Array<T>& broken,
-                         bool alone) {
+static std::size_t check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& moved, const Array<T>& broken,
+                                bool alone) {
     std::size_t dependent = 0;
     for (std::size_t j = 0; j < at_rest.size(); ++j) {
         const T before = at_rest.data()[j], after = broken.data()[j];
@@ -32,7 +30,7 @@ std::size_t check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& m
 
 // Value and gradients as dense arrays.
 template <class T>
-std::vector<Array<T>> results(const OpCase<T>& row, const std::vector<Array<T>>& at, const Array<T>& dy) {
+static std::vector<Array<T>> results(const OpCase<T>& row, const std::vector<Array<T>>& at, const Array<T>& dy) {
     const Computed<T> r = run<T>(row.function, at, dy);
     std::vector<Array<T>> all{r.value.clone()};
     for (const auto& g : r.grads) all.push_back(g.clone());
@@ -40,14 +38,14 @@ std::vector<Array<T>> results(const OpCase<T>& row, const std::vector<Array<T>>&
 }
 
 template <class T>
-std::vector<Array<T>> inputs_of(const OpCase<T>& row) {
+static std::vector<Array<T>> inputs_of(const OpCase<T>& row) {
     std::vector<Array<T>> at;
     for (const Array<double>& x : row.inputs.at(0)) at.push_back(cast<T>(x));
     return at;
 }
 
 template <class T>
-Array<T> cotangent(const OpCase<T>& row, const std::vector<Array<T>>& at) {
+static Array<T> cotangent(const OpCase<T>& row, const std::vector<Array<T>>& at) {
     std::vector<Tensor<T>> in;
     for (const auto& a : at) in.emplace_back(a);
     return random_array<T>(row.function(in).shape(), 5);
@@ -63,7 +61,7 @@ const std::set<std::string> kOrders = {"sort", "topk", "cummax", "cummin"};
 
 // A row's first inputs with n in place of the size 37, which stands for any length, and, if `rows` is not 0, with
 // `rows` in place of that array's other sizes. Empty if the row has no size 37.
-std::vector<Array<double>> stretched(CaseInputs inputs, std::size_t n, std::size_t rows = 0) {
+static std::vector<Array<double>> stretched(CaseInputs inputs, std::size_t n, std::size_t rows = 0) {
     bool any = false;
     for (Shape& shape : inputs.shapes[0]) {
         if (std::find(shape.begin(), shape.end(), 37) == shape.end()) continue;
@@ -74,13 +72,11 @@ std::vector<Array<double>> stretched(CaseInputs inputs, std::size_t n, std::size
 }
 
 template <class T>
-Computed<T> run_row(const OpCase<T>& row, const std::vector<Array<double>>& at) {
+static Computed<T> run_row(const OpCase<T>& row, const std::vector<Array<double>>& at) {
     std::vector<Array<T>> in;
     for (const auto& x : at) in.push_back(cast<T>(x));
     return run<T>(row.function, in);
 }
-
-}  // namespace
 
 TEST_CASE("every op: float agrees with double at any length of a row", "[engine]") {
     const auto narrow = op_cases<float>();
@@ -96,10 +92,8 @@ TEST_CASE("every op: float agrees with double at any length of a row", "[engine]
             const auto b = run_row(wide[i], at);
             const std::string where = fmt::format("{} at length {}", narrow[i].name, n);
             check_close(a.value, b.value, spread ? 5e-5 : 1e-5, where);
-            for (std::size_t k = 0; k < at.size(); ++k) {
-                INFO("gradient " << k);
-                check_close(a.grads[k], b.grads[k], spread ? 5e-5 : 1e-5, where);
-            }
+            for (std::size_t k = 0; k < at.size(); ++k)
+                WITH_INFO("gradient " << k, check_close(a.grads[k], b.grads[k], spread ? 5e-5 : 1e-5, where));
         }
     }
 }

@@ -1,27 +1,12 @@
 // The table of op cases: a row for each op, and each refuses undefined tensors.
 #include "engine/gradcheck/op_cases.h"
 
-namespace {
-
 // The op that a row calls first, if it is not the row's own.
-const std::map<std::string, std::string> kCallsFirst = {
-    {"neg", "affine"},
-    {"asin of a sine", "sin"},
-    {"acos of a sine", "sin"},
-    {"tan of a sine", "sin"},
-    {"atanh of a sine", "sin"},
-    {"acosh of a sum", "affine"},
-    {"one_hot", "mul"},
-    {"masked_fill and softmax", "axis"},
-    {"reshape transposed", "transpose"},
-    {"expand a new axis", "unsqueeze"},
-    {"matmul transposed", "transpose"},
-    {"matmul transposed first", "transpose"},
-    {"add_low_rank behind linear", "linear"},
-    {"attention of heads", "split"},
-};
-
-}  // namespace
+const json kCallsFirst = json::parse(R"({
+    "neg": "affine", "asin of a sine": "sin", "acos of a sine": "sin", "tan of a sine": "sin",
+    "atanh of a sine": "sin", "acosh of a sum": "affine", "one_hot": "mul", "masked_fill and softmax": "axis",
+    "reshape transposed": "transpose", "expand a new axis": "unsqueeze", "matmul transposed": "transpose",
+    "matmul transposed first": "transpose", "add_low_rank behind linear": "linear", "attention of heads": "split"})");
 
 TEMPLATE_TEST_CASE("every op: undefined tensors are refused, naming the op", "[engine]", float, double) {
     for (const OpCase<T>& row : op_cases<T>()) {
@@ -34,10 +19,7 @@ TEMPLATE_TEST_CASE("every op: undefined tensors are refused, naming the op", "[e
             for (const Shape& shape : shapes) in.emplace_back(Array<T>(shape, T{1}));
             in[k] = Tensor<T>();
             INFO(row.name << ", input " << k);
-            const auto found = kCallsFirst.find(row.name);
-            const std::string first = found != kCallsFirst.end() ? found->second
-                                      : row.op() == "rotate"     ? "transpose"
-                                                                 : row.op();
+            const std::string first = kCallsFirst.value(row.name, row.op() == "rotate" ? "transpose" : row.op());
             CHECK_THROWS_WITH(row.function(in), contains(first) || contains(row.op()));
             CHECK_THROWS_AS(row.function(in), Error);
         }
@@ -46,8 +28,9 @@ TEMPLATE_TEST_CASE("every op: undefined tensors are refused, naming the op", "[e
     CHECK_THROWS_WITH(none.item(), contains("item: expected a tensor with a value"));
     CHECK_THROWS_WITH(none.value_in_place(), contains("value_in_place: expected a tensor with a value"));
     CHECK_THROWS_WITH(backward(none), contains("backward: expected a tensor with a value"));
-    CHECK_THROWS_WITH(embedding(IdArray(), Tensor<T>(Array<T>({2, 2}, T{1}))), contains("embedding: ids"));
-    CHECK_THROWS_WITH(masked_fill(Tensor<T>(Array<T>({2, 2}, T{1})), MaskArray(), 1), contains("masked_fill: a mask"));
+    CHECK_THROWS_WITH(embedding(IdArray(), Tensor<T>(Array<T>({2, 2}, T{1}))), contains("embedding: expected ids"));
+    CHECK_THROWS_WITH(masked_fill(Tensor<T>(Array<T>({2, 2}, T{1})), MaskArray(), 1),
+                      contains("masked_fill: expected a mask"));
 }
 
 TEST_CASE("every op: the table has a row for each function of engine/ops, and no name twice", "[engine]") {

@@ -22,8 +22,5 @@ TEMPLATE_TEST_CASE("reference: values and gradients are PyTorch's", "[engine]", 
             check_close(result.grads[i], array_from<double>(expected["grads"][i]), tolerance,
                         "gradient " + std::to_string(i));
     }
-    for (const auto& [name, row] : rows) {
-        INFO(name);
-        CHECK(ops.count(row.op()) == 1);
-    }
+    for (const auto& [name, row] : rows) WITH_INFO(name, CHECK(ops.count(row.op()) == 1));
 }

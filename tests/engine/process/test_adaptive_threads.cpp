@@ -65,39 +65,33 @@ TEST_CASE("adaptive threads: the fastest number works, soon and then nearly alwa
     }
 }
 
-TEST_CASE("adaptive threads: a change is noticed within a few seconds", "[engine]") {
+TEST_CASE("adaptive threads: changes are noticed soon, short and noisy pieces judged by their mean", "[engine]") {
     ThreadChoice choice(2);
     const Machine changing = [](std::size_t n, double t) { return t > 10 && t < 20 ? busy(n, t) : quiet(n, t); };
     work(choice, changing, 10), work(choice, changing, 2, 10);
     CHECK(slowdown(work(choice, busy, 7, 12), busy, 1) < 1.05);
     work(choice, changing, 4, 20);
     CHECK(slowdown(work(choice, changing, 10, 24), quiet, 2) < 1.02);
-}
-
-TEST_CASE("adaptive threads: short pieces are judged together, by their mean", "[engine]") {
     // Most pieces are faster with two threads; now and then one waits for another program's time slice.
     std::size_t pieces = 0;
     const Machine waits = [&](std::size_t n, double) {
         if (n == 1) return 0.0002;
         return ++pieces % 10 == 0 ? 0.004 : 0.00012;
     };
-    ThreadChoice choice(2);
-    const Worked result = work(choice, waits, 5);
+    ThreadChoice by_mean(2);
+    const Worked result = work(by_mean, waits, 5);
     CHECK(result.with[1] > 0.95 * result.seconds);
-}
-
-TEST_CASE("adaptive threads: slow first pieces and noise do not mislead for long", "[engine]") {
     for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
-        std::uint64_t pieces = 0;
+        std::uint64_t timed = 0;
         const Machine noisy = [&](std::size_t n, double time) {
-            return quiet(n, time) * (time < 0.1 ? 2 : 1) * (1 + random_uniform({seed, 1}, pieces++));
+            return quiet(n, time) * (time < 0.1 ? 2 : 1) * (1 + random_uniform({seed, 1}, timed++));
         };
-        ThreadChoice choice(2);
-        CHECK_ALL(work(choice, noisy, 1).with[1] < 0.25, work(choice, noisy, 10).with[1] < 0.5);
+        ThreadChoice noisily(2);
+        CHECK_ALL(work(noisily, noisy, 1).with[1] < 0.25, work(noisily, noisy, 10).with[1] < 0.5);
     }
 }
 
-TEST_CASE("adaptive threads: a program that was stopped for an hour soon works as before", "[engine]") {
+TEST_CASE("adaptive threads: an hour's stop is soon forgotten, and work of other sizes goes by its pace", "[engine]") {
     for (const std::size_t stopped_with : {1, 2}) {
         ThreadChoice choice(2);
         work(choice, quiet, 3);
@@ -108,9 +102,6 @@ TEST_CASE("adaptive threads: a program that was stopped for an hour soon works a
         work(choice, busy, 4);
         CHECK(slowdown(work(choice, busy, 10), busy, 1) < 1.05);
     }
-}
-
-TEST_CASE("adaptive threads: work of other sizes is compared by its pace", "[engine]") {
     ThreadChoice choice(2);
     double with_one = 0, all = 0;
     for (std::size_t i = 0; i < 4000; ++i) {

@@ -22,7 +22,7 @@ struct Files {
 
 }  // namespace
 
-TEST_CASE("threads: a control group's quota of version 1 or 2, and malformed ones, which set no limit", "[engine]") {
+TEST_CASE("threads: a control group's quota of version 1 or 2, malformed ones, and the default", "[engine]") {
     const Files files;
     CHECK(files.quota("4:cpu:/\n0::/\n") == kNoLimit);  // no files
     files.set("cpu", "-1\n", "100000\n");
@@ -55,8 +55,5 @@ TEST_CASE("threads: a control group's quota of version 1 or 2, and malformed one
     CHECK(files.quota("0::/\n") == kNoLimit);
     for (const char* list : {"", "\n", "::", "4:cpu", "\n\n:\n", "4:cpu:", "4:,cpu,:x"})
         CHECK(files.quota(list) == kNoLimit);
-}
-
-TEST_CASE("threads: the default is within the cores, and what is set is within the limit", "[engine]") {
     CHECK_ALL(default_threads() >= 1, default_threads() <= physical_cores(), physical_cores() <= quota_processors());
 }

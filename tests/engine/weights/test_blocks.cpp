@@ -1,17 +1,11 @@
 // Quantized blocks: products with them are those of the widened numbers with activations rounded to 8 bits, and have
 // the same bits on every kind of CPU, for any rows, batch and number of threads.
-#include <cstring>
 
 #include "engine/base/cpu.h"
 #include "engine/base/half.h"
-#include "engine/base/precision.h"
 #include "engine/kernels/block_products.h"
-#include "engine/ops.h"
 #include "engine/weights/weight.h"
-#include "tests/engine/helpers.h"
 
-using namespace inkling;
-using namespace inkling::testing;
 using namespace inkling::row_group;
 
 namespace {
@@ -95,7 +89,7 @@ void check_every_lane(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("blocks: every kind of CPU multiplies to the same bits", "[engine]") {
+TEST_CASE("blocks: every CPU multiplies to the same bits, those of rounded activations", "[engine]") {
     check_every_lane<LegacyProduct<false, false>>("Q4_0");
     check_every_lane<LegacyProduct<true, false>>("Q4_1");
     check_every_lane<LegacyProduct<false, true>>("Q5_0");
@@ -104,9 +98,6 @@ TEST_CASE("blocks: every kind of CPU multiplies to the same bits", "[engine]") {
     check_every_lane<KProduct<false>>("Q4_K");
     check_every_lane<KProduct<true>>("Q5_K");
     check_every_lane<Q6KProduct>("Q6_K");
-}
-
-TEST_CASE("blocks: a product is that of the widened weights with rounded activations", "[engine]") {
     for (const std::string& name : kBlockTypes) {
         const BlockType& type = *block_type(name);
         const std::size_t columns = 16640 + (type.numbers == 32 ? 32 : 0), rows = 37;  // more than a part of columns

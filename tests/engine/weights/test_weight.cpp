@@ -1,18 +1,14 @@
 // Weights packed in bfloat16 and 8 bits: ops give the same result as with the unpacked numbers.
 #include "engine/weights/weight.h"
 
-namespace {
-
 const std::vector<WeightType> kPacked = {WeightType::bf16, WeightType::q8_0};
 
 // The same numbers, unpacked.
 template <class T>
-Tensor<T> widened(const Weight<T>& weight) {
+static Tensor<T> widened(const Weight<T>& weight) {
     REQUIRE(weight.packed());
     return Tensor<T>(weight.values());
 }
-
-}  // namespace
 
 TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made from", "[engine]") {
     const Tensor<float> w(random_array<float>({96, 64}, 1), true);
@@ -41,7 +37,7 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
     CHECK_THROWS_WITH(Weight(w).as(WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }
 
-TEMPLATE_TEST_CASE("packed: linear and its loss have the widened weight's bits", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("packed: linear, its loss and embedding are as widened", "[engine]", float, double) {
     const std::vector<Array<T>> in = {random_array<T>({4, 7, 64}, 2), random_array<T>({33}, 3)};  // x and a bias
     const IdArray targets = random_ids({4, 7}, 33, 1);
     for (const WeightType type : kPacked) {
@@ -62,9 +58,6 @@ TEMPLATE_TEST_CASE("packed: linear and its loss have the widened weight's bits",
                 return linear_cross_entropy(x[0], weight, targets, kIgnore, block, 5.0);
             });
     }
-}
-
-TEMPLATE_TEST_CASE("packed: embedding looks up widened rows, and records no graph", "[engine]", float, double) {
     const IdArray ids = random_ids({3, 5}, 11, 1);
     for (const WeightType type : kPacked) {
         const Weight<T> w = Weight(Tensor<T>(random_array<T>({11, 32}, 1))).as(type);

@@ -7,18 +7,14 @@
 #include "nn/linear.h"
 #include "nn/sequential.h"
 
-namespace {
-
 // The message of the Anomaly that f() throws; "" if it throws none.
 template <class F>
-std::string anomaly_of(const F& f) {
+static std::string anomaly_of(const F& f) {
     const DetectAnomaly detect;
     return error_of<Anomaly>(f);
 }
 
-}  // namespace
-
-TEST_CASE("anomaly: the op, the element, and the size of the inputs are named, in forward", "[engine]") {
+TEST_CASE("anomaly: the op, the element and the inputs are named, without a gradient too", "[engine]") {
     const auto x = Tensor<float>::from({{1, 2, 3}, {4, 100, 6}}, true);
     CHECK(anomaly_of([&] { exp(x * 2); }) ==
           "exp: the first value that is not finite is inf at (1, 1) of (2, 3); its input is at most 200");
@@ -28,14 +24,11 @@ TEST_CASE("anomaly: the op, the element, and the size of the inputs are named, i
     CHECK(anomaly_of([&] { large* larger; }) ==
           "mul: the first value that is not finite is inf at (0, 0) of (1, 2); its inputs are at most 1e+20, 3e+20");
     CHECK(anomaly_of([&] { x * 2; }) == "");
-}
-
-TEST_CASE("anomaly: found without a gradient, in double, in views and in empty arrays, and in a leaf", "[engine]") {
-    const auto x = Tensor<double>::from({{1, 2}, {800, 4}});
-    CHECK_THAT(anomaly_of([&] { exp(transpose(x, 0, 1)); }),
+    const auto wide = Tensor<double>::from({{1, 2}, {800, 4}});
+    CHECK_THAT(anomaly_of([&] { exp(transpose(wide, 0, 1)); }),
                contains("exp: ", "inf at (0, 1) of (2, 2); its input is at most 800"));
     const NoGrad no_graph;
-    CHECK_THAT(anomaly_of([&] { exp(Tensor<double>(x.value(), true)); }), contains("inf at (1, 0)"));
+    CHECK_THAT(anomaly_of([&] { exp(Tensor<double>(wide.value(), true)); }), contains("inf at (1, 0)"));
     CHECK(anomaly_of([] { exp(Tensor<float>::zeros({0, 3})); }) == "");
     const auto w = Tensor<float>::from({{1, 2}, {std::nan(""), 4}}, true);
     const auto ones = Tensor<float>::ones({3, 2});
@@ -45,7 +38,7 @@ TEST_CASE("anomaly: found without a gradient, in double, in views and in empty a
     CHECK_THAT(anomaly_of([&] { embedding(ids, w); }), contains("embedding: its input 0 is not finite"));
 }
 
-TEST_CASE("anomaly: infinities that were asked for pass, until one becomes a NaN", "[engine]") {
+TEST_CASE("anomaly: infinities asked for pass, and the backward that is first not finite is named", "[engine]") {
     const auto x = Tensor<float>::from({{1, 2}, {3, 4}}, true);
     MaskArray upper({2, 2}, false);
     upper(0, 1) = true;
@@ -58,11 +51,8 @@ TEST_CASE("anomaly: infinities that were asked for pass, until one becomes a NaN
     CHECK(anomaly_of([&] { sum(softmax(x + mask, -1)).backward(); }) == "");
     const auto both = [&] { return concatenate({x, x + mask}, 0) * 0; };
     CHECK_THAT(anomaly_of(both), contains(": the first value that is not finite is nan at (2, 1)"));
-}
-
-TEST_CASE("anomaly: the backward that gives the first gradient that is not finite is named", "[engine]") {
-    const auto x = Tensor<float>::from({{4, 0}, {9, 1}}, true);
-    CHECK(anomaly_of([&] { sum(sqrt(x * 1) * 3).backward(); }) ==
+    const auto z = Tensor<float>::from({{4, 0}, {9, 1}}, true);
+    CHECK(anomaly_of([&] { sum(sqrt(z * 1) * 3).backward(); }) ==
           "backward of sqrt: the first gradient that is not finite is inf at (0, 1) of (2, 2), of input 0; the "
           "gradient of its output is at most 3");
     const auto tiny = Tensor<float>::full({1}, 1e-30f, true);
@@ -104,16 +94,9 @@ TEST_CASE("anomaly: regions name the part of a model, backward too, and recomput
     CHECK(Region::path() == "");
 }
 
-TEST_CASE("anomaly: an op that fails leaves nothing behind for the next", "[engine]") {
+TEST_CASE("anomaly: only while one lives, on its own thread, and an op that fails leaves nothing", "[engine]") {
     const auto nan = Tensor<float>::from({1, std::numeric_limits<float>::quiet_NaN()}, true);
     const auto fine = Tensor<float>::from({1000, 1}, true);
-    const DetectAnomaly detect;
-    CHECK_THROWS(concatenate<float>({nan, Tensor<float>::ones({2, 2})}, 0));  // seen, and then refused
-    const std::string message = anomaly_of([&] { exp(fine); });  // not the fault of an input that it does not have
-    CHECK(message == "exp: the first value that is not finite is inf at (0,) of (2,); its input is at most 1e+03");
-}
-
-TEST_CASE("anomaly: only while one lives, and on its own thread", "[engine]") {
     const auto x = Tensor<float>::full({2}, 1000, true);
     CHECK(std::isinf(exp(x).value()(0)));
     {
@@ -126,6 +109,10 @@ TEST_CASE("anomaly: only while one lives, and on its own thread", "[engine]") {
         CHECK_THROWS_AS(exp(x), Anomaly);
     }
     CHECK_ALL(!DetectAnomaly::active(), std::isinf(exp(x).value()(0)));
+    const DetectAnomaly detect;
+    CHECK_THROWS(concatenate<float>({nan, Tensor<float>::ones({2, 2})}, 0));  // seen, and then refused
+    const std::string message = anomaly_of([&] { exp(fine); });  // not the fault of an input that it does not have
+    CHECK(message == "exp: the first value that is not finite is inf at (0,) of (2,); its input is at most 1e+03");
 }
 
 TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the same under the check", "[engine]") {

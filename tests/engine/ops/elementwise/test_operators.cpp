@@ -1,6 +1,6 @@
 // Operators between tensors, numbers and arrays, and the effect of += on a variable.
 
-TEST_CASE("operators: a number of any type may stand on either side", "[engine]") {
+TEST_CASE("operators: a number of any type on either side, and an array as a constant", "[engine]") {
     const auto gradient_of = [](auto f) {
         const auto x = Tensor<double>::from({1, -2, 4}, true);
         sum(f(x)).backward();
@@ -25,19 +25,17 @@ TEST_CASE("operators: a number of any type may stand on either side", "[engine]"
     check_equal((std::size_t{3} - two).value(), {2, 1});
     static_assert(std::same_as<decltype(2 * two), Tensor<float>>);
     static_assert(std::same_as<decltype(two / 2.0), Tensor<float>>);
-}
-
-TEST_CASE("operators: an array beside a tensor is a constant, and broadcasts", "[engine]") {
-    const auto x = Tensor<double>::from({{1, 2}, {3, 4}}, true);
+    const auto square = Tensor<double>::from({{1, 2}, {3, 4}}, true);
     const Array<double> row = of<double>({10, 20});
-    check_equal((x + row).value(), {11, 22, 13, 24}), check_equal((row - x).value(), {9, 18, 7, 16});
-    check_equal((x * x.value()).value(), {1, 4, 9, 16}), check_equal((x / (2 * row)).value(), {0.05, 0.05, 0.15, 0.1});
+    check_equal((square + row).value(), {11, 22, 13, 24}), check_equal((row - square).value(), {9, 18, 7, 16});
+    check_equal((square * square.value()).value(), {1, 4, 9, 16}),
+        check_equal((square / (2 * row)).value(), {0.05, 0.05, 0.15, 0.1});
     Array<double> writable = row;  // one that is not const
-    check_equal((writable + x).value(), {11, 22, 13, 24});
-    const Tensor<double> y = x * row;
+    check_equal((writable + square).value(), {11, 22, 13, 24});
+    const Tensor<double> y = square * row;
     sum(y).backward();
-    check_equal(x.grad(), {10, 20, 10, 20});
-    CHECK_THROWS_WITH(x + of<double>({1, 2, 3}), contains("add", "(3,)"));
+    check_equal(square.grad(), {10, 20, 10, 20});
+    CHECK_THROWS_WITH(square + of<double>({1, 2, 3}), contains("add", "(3,)"));
 }
 
 TEST_CASE("operators: += binds the variable to a new tensor, but a parameter refuses it", "[engine]") {

@@ -31,10 +31,9 @@ TEST_CASE("unary: bounds that are none are refused", "[engine]") {
 TEMPLATE_TEST_CASE("unary: an element's bits do not depend on its place", "[engine]", float, double) {
     const Tensor<T> x(random_array<T>({129}, 1));
     const ConstArray<T> whole = exp(tanh(x) * x + x).value();
-    for (std::size_t begin = 0; begin < 129; begin += 11) {
+    for (std::size_t begin = 0; begin < 129; begin += 11)
         for (std::size_t end = begin; end <= 129; end += 13) {
             const Tensor<T> part(x.value().sliced(0, begin, end).clone());
             CHECK(same_bits(exp(tanh(part) * part + part).value(), whole.sliced(0, begin, end)));
         }
-    }
 }
