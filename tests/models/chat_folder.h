@@ -6,8 +6,6 @@
 
 namespace inkling::testing {
 
-inline const std::string kChatMl = models::kChatMl;
-
 // A folder with a model of random weights, a chat template, and ChatML's special tokens 811 and 812.
 struct ChatFolder {
     ScratchFolder scratch;

@@ -6,7 +6,6 @@
 
 namespace inkling::testing {
 
-using namespace models;
 using Tokens = std::vector<std::int32_t>;
 using Logits = std::vector<float>;
 

@@ -6,42 +6,38 @@
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 
-TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and merged", "[models]") {
+TEST_CASE("adapters of tables: PEFT's logits come out, and the base's own weights are the model's", "[models]") {
     for (const std::string name : {"tables", "tied_tables", "tied_table"}) {
         const AdapterCopy copy(name);
         const auto numbers = peft_numbers(copy.folder);
         const bool tied = name != "tables";
         for (const bool inference : {false, true}) {
             INFO(name);
-            const auto [model, tokenizer] =
-                models::load_model(copy.folder, std::nullopt, {WeightType::fp32, inference});
+            const auto [model, tokenizer] = load_model(copy.folder, std::nullopt, {WeightType::fp32, inference});
             CHECK_ALL(model->adapter.changes_tables, !model->config.tied_head);
             check_logits(*model, numbers, "logits", 5e-5);
             const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
-            models::KvCache cache(model->config);
+            KvCache cache(model->config);
             std::vector<float> z(model->config.vocab_size);
-            models::InferenceModel(*model).prefill(cache, row, z);
+            InferenceModel(*model).prefill(cache, row, z);
             check_last_logits(z, numbers, row.size());
             const ScratchFolder merged;
-            CHECK_THROWS_WITH(models::save_adapter(merged.path(""), *model, *tokenizer), contains("is read alone"));
-            CHECK_THROWS_WITH(models::write_gguf_adapter(merged.path("x"), *model, formats::GgufType::F32, "x"),
+            CHECK_THROWS_WITH(save_adapter(merged.path(""), *model, *tokenizer), contains("is read alone"));
+            CHECK_THROWS_WITH(write_gguf_adapter(merged.path("x"), *model, GgufType::F32, "x"),
                               contains("is read alone"));
             model->merge_adapters();  // PEFT changes a tied head with its table; here it is the model before that
             if (!tied) check_logits(*model, numbers, "merged", 5e-5);
             check_logits(*model, numbers, "logits", 5e-5);
-            models::save_model(merged.path(""), *model, *tokenizer);
-            check_logits(*models::load_model(merged.path("")).model, numbers, "logits", 5e-5);
+            save_model(merged.path(""), *model, *tokenizer);
+            check_logits(*load_model(merged.path("")).model, numbers, "logits", 5e-5);
         }
     }
-}
-
-TEST_CASE("adapters of tables: the base's own weights are those of the model", "[models]") {
     const std::string table = "base_model.model.model.embed_tokens.", head = "base_model.model.lm_head.";
     for (const std::string& name : {table + "base_layer.weight", head + "base_layer.weight"}) {
         const AdapterCopy copy("tied_tables");
         CHECK(copy.refusal().empty());
         for (const WeightType type : {WeightType::bf16, WeightType::q8_0})  // weights that were rounded on the way
-            CHECK_NOTHROW(models::load_model(copy.folder, std::nullopt, {type}));
+            CHECK_NOTHROW(load_model(copy.folder, std::nullopt, {type}));
         copy.change_tensors([&](StoredTensors& all) { all.at(name).values[5] += 0.01f; });
         CHECK_THAT(copy.refusal(), contains(name + " differs from the model's own"));
         copy.change_tensors([&](StoredTensors& all) {
@@ -61,7 +57,7 @@ TEST_CASE("adapters of tables: the base's own weights are those of the model", "
                                          "embed_tokens.weight is not known"));
 }
 
-TEST_CASE("adapters: names may hold the adapter's own, but not those of several", "[models]") {
+TEST_CASE("adapters: names may hold the adapter's own, and too large weights are refused", "[models]") {
     for (const std::string folder : {"tied_tables", "llama"}) {
         const AdapterCopy copy(folder);
         const auto numbers = peft_numbers(copy.folder);
@@ -76,16 +72,13 @@ TEST_CASE("adapters: names may hold the adapter's own, but not those of several"
             for (const auto& [name, tensor] : all) named[rename(name, "default")] = tensor;
             all = named;
         });
-        check_logits(*models::load_model(copy.folder).model, numbers, "logits", 5e-5);
+        check_logits(*load_model(copy.folder).model, numbers, "logits", 5e-5);
         copy.change_tensors([&](StoredTensors& all) {
             for (const auto& [name, tensor] : StoredTensors(all))
                 if (name.ends_with(".default.weight")) all[name.substr(0, name.size() - 14) + "other.weight"] = tensor;
         });
         CHECK_THAT(copy.refusal(), contains("holds several adapters"));
     }
-}
-
-TEST_CASE("adapters: too large weights are refused, and other formats with how to convert them", "[models]") {
     const AdapterCopy large("llama");
     large.change_tensors([](StoredTensors& all) {
         for (auto& [name, tensor] : all) tensor.values.assign(tensor.values.size(), 1e9f);

@@ -8,37 +8,29 @@
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 
-using models::AdapterOptions;
-using models::ParameterSpec;
-using models::Transformer;
-
-namespace {
-
 // A model with nonzero adapters.
-std::unique_ptr<Transformer<float>> adapted(const models::Architecture& config, const AdapterOptions& options,
-                                            const char* targets = models::kAllLinear,
-                                            std::optional<WeightType> type = std::nullopt) {
+static std::unique_ptr<Transformer<float>> adapted(const Architecture& config, const AdapterOptions& options,
+                                                   const char* targets = kAllLinear,
+                                                   std::optional<WeightType> type = std::nullopt) {
     auto model = std::make_unique<Transformer<float>>(config, Generator{5, 0});
     if (type) model->freeze({*type});
-    model->adapt(options, models::adapter_targets(config, targets), Generator{6, 0});
+    model->adapt(options, adapter_targets(config, targets), Generator{6, 0});
     Generator random{7, 0};
     for (auto& [name, p] : model->parameters())
-        if (name.ends_with("lora_B.weight")) nn::fill(p, nn::Initial::normal(0.1), random);
+        if (name.ends_with("lora_B.weight")) fill(p, Initial::normal(0.1), random);
     return model;
 }
 
-models::Architecture adapted_shape(const std::string& name) {
-    models::Architecture a = shape_of(name.c_str(), 29, 2, 4, 32, 16, 0, true);
+static Architecture adapted_shape(const std::string& name) {
+    Architecture a = shape_of(name.c_str(), 29, 2, 4, 32, 16, 0, true);
     if (name == "llama") a.n_kv_head = 2;
     return a;
 }
 
-}  // namespace
-
 TEST_CASE("adapters: targets by the last parts of their names, as few as it takes", "[models]") {
     const auto gpt2 = adapted_shape("gpt2"), llama = adapted_shape("llama");
-    const auto names = [](const models::Architecture& a, const char* text) {
-        return models::target_names(a, models::adapter_targets(a, text));
+    const auto names = [](const Architecture& a, const char* text) {
+        return target_names(a, adapter_targets(a, text));
     };
     using Names = std::vector<std::string>;
     CHECK(names(gpt2, "all-linear") == Names{"c_attn", "c_proj", "c_fc"});
@@ -51,8 +43,8 @@ TEST_CASE("adapters: targets by the last parts of their names, as few as it take
     CHECK(names(llama, "all-linear") ==
           Names{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"});
     CHECK(names(llama, "lm_head") == Names{"lm_head"});
-    CHECK(models::adapter_count(llama, 3, models::adapter_targets(llama, "k_proj")) == 2 * 3 * (32 + 16));
-    CHECK(models::adapter_count(gpt2, 2, models::adapter_targets(gpt2, "c_attn")) == 2 * 2 * (32 + 96));
+    CHECK(adapter_count(llama, 3, adapter_targets(llama, "k_proj")) == 2 * 3 * (32 + 16));
+    CHECK(adapter_count(gpt2, 2, adapter_targets(gpt2, "c_attn")) == 2 * 2 * (32 + 96));
     CHECK_THROWS_WITH(names(llama, "q_proj,q_prj"),
                       contains("--lora-targets must be all-linear or some of q_proj, k_proj, v_proj, o_proj, "
                                "gate_proj, up_proj, down_proj, lm_head, got 'q_prj'"));
@@ -61,12 +53,12 @@ TEST_CASE("adapters: targets by the last parts of their names, as few as it take
     CHECK_THROWS_WITH(names(gpt2, " , "), contains("--lora-targets must be all-linear or some of"));
 }
 
-TEST_CASE("adapters: a new one changes nothing, and its first matrix is uniform", "[models]") {
+TEST_CASE("adapters: a new one changes nothing, and those of the head have its role", "[models]") {
     for (const char* name : {"gpt2", "llama", "nanochat", "gpt-neox"}) {
         INFO(name);
         const auto config = adapted_shape(name);
         Transformer<float> plain(config, Generator{5, 0}), model(config, Generator{5, 0});
-        model.adapt({.rank = 8}, models::adapter_targets(config, models::kAllLinear), Generator{6, 0});
+        model.adapt({.rank = 8}, adapter_targets(config, kAllLinear), Generator{6, 0});
         const IdArray ids = random_ids({2, 9}, 29, 1);
         CHECK(same_bits(plain.forward(ids).value(), model.forward(ids).value()));
         double squares = 0;
@@ -83,17 +75,14 @@ TEST_CASE("adapters: a new one changes nothing, and its first matrix is uniform"
         }
         CHECK(squares / static_cast<double>(n) == Approx(1.0 / 3).epsilon(0.1));
     }
-}
-
-TEST_CASE("adapters: those of the head have a head's role, and its learning rate, the others a matrix's", "[models]") {
     const auto model = adapted(adapted_shape("llama"), {.rank = 4}, "q_proj,lm_head");
-    std::map<nn::Role, int> count;
+    std::map<Role, int> count;
     for (const ParameterSpec& p : model->specs())
         if (is_lora(p)) {
-            CHECK(p.kind.role == (p.name == models::ParameterName::head ? nn::Role::head : nn::Role::matrix));
+            CHECK(p.kind.role == (p.name == ParameterName::head ? Role::head : Role::matrix));
             ++count[p.kind.role];
         }
-    CHECK(count == std::map<nn::Role, int>{{nn::Role::head, 2}, {nn::Role::matrix, 4}});
+    CHECK(count == std::map<Role, int>{{Role::head, 2}, {Role::matrix, 4}});
 }
 
 TEST_CASE("adapters: gradients beside packed weights are those beside the widened ones", "[models]") {
@@ -102,15 +91,15 @@ TEST_CASE("adapters: gradients beside packed weights are those beside the widene
     for (const WeightType type : {WeightType::bf16, WeightType::q8_0}) {
         INFO(name << ' ' << name_of(type));
         const AdapterOptions options{.rank = 3, .alpha = 5, .dropout = 0.25};
-        const auto packed = adapted(adapted_shape(name), options, models::kAllLinear, type),
+        const auto packed = adapted(adapted_shape(name), options, kAllLinear, type),
                    plain = adapted(adapted_shape(name), options);
         packed->checkpoint_activations = checkpointing;
-        for (const ParameterSpec& p : models::parameters(packed->config)) {
+        for (const ParameterSpec& p : parameters(packed->config)) {
             CHECK((packed->at(p).packed() != nullptr) == may_be_packed(p));
             plain->at(p) = Tensor<float>(packed->at(p).values());
         }
         const IdArray ids = random_ids({3, 16}, 29, 1), targets = random_ids({3, 16}, 29, 2);
-        nn::FlatParameters<float> a(*packed), b(*plain);
+        FlatParameters<float> a(*packed), b(*plain);
         CHECK(a.values().size() == b.values().size());
         for (Transformer<float>* model : {packed.get(), plain.get()}) {
             Generator random{3, 0};
@@ -121,7 +110,7 @@ TEST_CASE("adapters: gradients beside packed weights are those beside the widene
     }
 }
 
-TEST_CASE("adapters: dropout is of their input, in training alone, and follows the key", "[models]") {
+TEST_CASE("adapters: dropout in training alone, alpha scales, and packed inference is the model", "[models]") {
     const auto with = [](double dropout) { return adapted(adapted_shape("llama"), {.rank = 4, .dropout = dropout}); };
     const auto none = with(0), some = with(0.5);
     const IdArray ids = random_ids({2, 16}, 29, 1);
@@ -133,49 +122,29 @@ TEST_CASE("adapters: dropout is of their input, in training alone, and follows t
     CHECK_THROWS_WITH(some->loss(ids, ids), contains("pass a Generator"));
     some->eval();
     CHECK(some->loss(ids, ids).item() == none->loss(ids, ids).item());
-}
-
-TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
     CHECK(AdapterOptions{.rank = 4, .alpha = 8}.scale() == 2);
     CHECK(AdapterOptions{.rank = 4, .alpha = 8, .rank_stabilized = true}.scale() == 4);
     Transformer<float> model(adapted_shape("gpt2"));
     CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), contains("rank of at least 1"));
     CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), contains("dropout"));
-}
-
-TEST_CASE("adapters: a saved model has them merged", "[models]") {
-    const auto model = adapted(adapted_shape("gpt2"), {.rank = 1});
-    const ScratchFolder scratch;
-    fs::create_directory(scratch.path("a")), fs::create_directory(scratch.path("b"));
-    const auto tokenizer = data::CharTokenizer::from_text("ab");
-    models::save_model(scratch.path("a"), *model, tokenizer);
-    model->merge_adapters();
-    models::save_model(scratch.path("b"), *model, tokenizer);
-    CHECK(formats::read_file(scratch.path("a/model.safetensors")) ==
-          formats::read_file(scratch.path("b/model.safetensors")));
-}
-
-TEST_CASE("adapters: inference reads packed weights with adapters as the model does", "[models]") {
-    for (const char* name : {"gpt2", "llama"}) {
+    for (const char* name : {"gpt2", "llama"})
         for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
             INFO(name << ' ' << name_of(type));
-            const auto model = adapted(adapted_shape(name), {.rank = 3}, models::kAllLinear, type);
-            const auto ids = random_ids({1, 12}, 29, 1);
-            const models::InferenceModel inference(*model, type == WeightType::q8_0 ? type : WeightType::fp32);
-            models::KvCache cache(model->config);
+            const auto packed = adapted(adapted_shape(name), {.rank = 3}, kAllLinear, type);
+            const auto row = random_ids({1, 12}, 29, 1);
+            const InferenceModel inference(*packed, type == WeightType::q8_0 ? type : WeightType::fp32);
+            KvCache cache(packed->config);
             Array<float> z({1, 1, 29});
-            inference.prefill(cache, std::span(ids.data(), ids.size()), std::span(z.data(), z.size()));
+            inference.prefill(cache, std::span(row.data(), row.size()), std::span(z.data(), z.size()));
             const RoundsActivations rounds;  // as for inference
             const NoGrad no_grad;
-            check_close(z, model->forward(ids).value().sliced(1, 11, 12), 1e-4);
+            check_close(z, packed->forward(row).value().sliced(1, 11, 12), 1e-4);
         }
-    }
 }
 
 TEST_CASE("adapters: keys that would change the result are refused by name, others passed over", "[models]") {
     const AdapterCopy copy("llama");
     CHECK(copy.refusal().empty());
-    using nlohmann::json;
     const auto wrong = json::parse(R"([{"use_dora": true}, {"alpha_pattern": {"q_proj": "3"}},
         {"alpha_pattern": [1]}, {"alpha_pattern": {"(": 3}}, {"rank_pattern": {"q_proj": 0}},
         {"rank_pattern": {"q_proj": 1.5}}, {"modules_to_save": ["lm_head"]}, {"bias": "all"}, {"lora_bias": true},
@@ -221,7 +190,7 @@ TEST_CASE("adapters: files that do not fit are refused, with all that is wrong",
     infinite.change_tensors([&](StoredTensors& all) { all[layer + "A.weight"].values[3] = INFINITY; });
     CHECK_THAT(infinite.refusal(), contains(layer + "A.weight holds values that are not finite"));
     const std::string other_model = tests_path("reference/gpt2_tiny");
-    const std::tuple<const char*, nlohmann::json, const char*> configs[] = {
+    const std::tuple<const char*, json, const char*> configs[] = {
         {"llama", {{"r", 5}}, "has shape (4, 24) where (5, 24) is wanted"},
         {"llama",
          {{"base_model_name_or_path", "meta/nowhere"}},

@@ -4,10 +4,8 @@
 #include "engine/kernels/half_row.h"
 #include "engine/ops/plain/attention.h"
 
-using namespace inkling::models;
-
 TEST_CASE("inference: attention over a cache is that of double, however threads share it", "[models]") {
-    for (const std::size_t d : {2, 8, 20, 40, 64, 72}) {
+    for (const std::size_t d : {2, 8, 20, 40, 64, 72})
         for (const std::size_t n : {1, 2, 7, 64, 65, 200}) {
             const HeadShape head{3, d, whole_lines(n)};
             const Array<float> q = random_array<float>({3, d}, 1), k = random_array<float>({n, d}, 2),
@@ -53,5 +51,4 @@ TEST_CASE("inference: attention over a cache is that of double, however threads 
             }
             CHECK(same_bits(from_half, from_wide));
         }
-    }
 }

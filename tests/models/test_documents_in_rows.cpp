@@ -1,10 +1,6 @@
 // Several documents in a row: each has the hidden states, the loss and the gradients that it has alone.
 #include "engine/autograd/backward.h"
-#include "models/transformer.h"
 #include "tests/models/architectures.h"
-
-using models::Architecture;
-using models::Transformer;
 
 namespace {
 

@@ -4,9 +4,7 @@
 #include "models/files/state_dict.h"
 #include "tests/models/folders.h"
 
-using nlohmann::json;
-
-TEST_CASE("damaged folder: a missing file is named", "[models]") {
+TEST_CASE("damaged folder: a missing file is named, and JSON that is none, of another kind or tokenizer", "[models]") {
     for (const char* name : {"config.json", "model.safetensors", "tokenizer.json"}) {
         const ModelFolder folder;
         fs::remove(folder.path(name));
@@ -19,11 +17,7 @@ TEST_CASE("damaged folder: a missing file is named", "[models]") {
     CHECK(folder.refusal().empty());
     fs::remove(folder.path("generation_config.json")), fs::remove(folder.path("tokenizer_config.json"));
     CHECK(folder.refusal().empty());  // these only tell other programs how to write text
-}
-
-TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tokenizer", "[models]") {
-    const ModelFolder folder;
-    const std::string config = formats::read_file(folder.path("config.json"));
+    const std::string config = read_file(folder.path("config.json"));
     for (const char* text :
          {"", "{", "[]", "3", "\"gpt2\"", "{\"model_type\": \"gpt2\"}", "{\"model_type\": \"llama\"}",
           "version https://git-lfs.github.com/spec/v1", "\xff\xfe{}"}) {
@@ -37,9 +31,9 @@ TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tok
         INFO(text);
         CHECK_THAT(folder.refusal(), contains("tokenizer.json"));
     }
-    folder.scratch.write("tokenizer.json", data::CharTokenizer::from_text("abcdefghi").to_json());
+    folder.scratch.write("tokenizer.json", CharTokenizer::from_text("abcdefghi").to_json());
     CHECK_THAT(folder.refusal(), contains("tokenizer.json: 9 tokens do not fit the model's vocabulary of 8"));
-    folder.scratch.write("tokenizer.json", data::CharTokenizer::from_text("abc").to_json());
+    folder.scratch.write("tokenizer.json", CharTokenizer::from_text("abc").to_json());
     CHECK(folder.refusal().empty());  // a padded vocabulary
 }
 
@@ -66,7 +60,7 @@ TEST_CASE("damaged folder: tensors that are only compared are not read when they
     for (const char* name : {"lm_head.weight", "transformer.ln_f.bias"}) {
         const ModelFolder folder(false);
         folder.change_weights([&](StoredTensors& t) { t.erase(name); });
-        const std::string old = formats::read_file(folder.weights());
+        const std::string old = read_file(folder.weights());
         std::uint64_t size = 0;
         std::memcpy(&size, old.data(), sizeof size);
         json header = json::parse(old.substr(8, size));
@@ -107,53 +101,57 @@ TEST_CASE("damaged folder: all that is wrong with the weights is listed at once"
     CHECK_THAT(larger.refusal(), contains("transformer.h.999.ln_1.weight is missing"));
 }
 
-TEST_CASE("damaged folder: weights that are not finite or no floats are refused by name", "[models]") {
+TEST_CASE("damaged folder: weights that are not finite, no floats, or of another form are refused", "[models]") {
     for (const float bad :
-         {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+         {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
         for (const char* name :
              {"transformer.h.1.attn.c_proj.weight", "transformer.wte.weight", "transformer.ln_f.bias"}) {
             const ModelFolder folder;
             folder.change_weights([&](StoredTensors& t) { t[name].values.back() = bad; });
             CHECK_THAT(folder.refusal(), contains(std::string("model.safetensors: ") + name));
         }
-    }
     const ModelFolder folder;
     const StoredTensors tensors = read_tensors(folder.weights());
-    formats::SafetensorsWriter out;
+    SafetensorsWriter out;
     for (const auto& [name, t] : tensors)
-        out.add(name, name == "transformer.wpe.weight" ? formats::DType::I32 : formats::DType::F32, t.shape,
-                t.values.data());
+        out.add(name, name == "transformer.wpe.weight" ? DType::I32 : DType::F32, t.shape, t.values.data());
     out.write(folder.weights());
     CHECK_THAT(folder.refusal(), contains("transformer.wpe.weight"));
-}
-
-TEST_CASE("damaged folder: weights of another form, and names of absent models, say what to do", "[models]") {
     for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-        const ModelFolder folder;
-        fs::rename(folder.weights(), folder.path(pickle));
-        CHECK_THAT(folder.refusal(),
+        const ModelFolder pickled;
+        fs::rename(pickled.weights(), pickled.path(pickle));
+        CHECK_THAT(pickled.refusal(),
                    contains(std::string("holds ") + pickle + ", which is not read", "AutoModelForCausalLM"));
     }
     for (const char* name : {"gpt2", "Qwen/Qwen2.5-0.5B", "openai-community/gpt2"})
-        CHECK_THROWS_WITH(models::find_model(name),
-                          contains("there is no such model folder: if it is on huggingface.co",
-                                   std::string("hf download ") + name + " --local-dir "));
+        CHECK_THROWS_WITH(find_model(name), contains("there is no such model folder: if it is on huggingface.co",
+                                                     std::string("hf download ") + name + " --local-dir "));
     for (const char* name : {"/no/where", "./gpt2", "a/b/c", "no such one"})
-        CHECK_THROWS_WITH(models::find_model(name), std::string(name) + ": there is no such model folder");
+        CHECK_THROWS_WITH(find_model(name), std::string(name) + ": there is no such model folder");
 }
 
-TEST_CASE("damaged folder: values that are not finite are not written", "[models]") {
+TEST_CASE("damaged folder: no infinite weights are written, and nothing where nothing can be written", "[models]") {
     ModelFolder folder;
-    const std::string before = formats::read_file(folder.weights());
-    float& value = folder.model.at(models::parameters(folder.model.config)[3]).tensor().value_in_place().data()[2];
+    const std::string before = read_file(folder.weights());
+    float& value = folder.model.at(parameters(folder.model.config)[3]).tensor().value_in_place().data()[2];
     for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
         value = bad;
-        for (const auto type : {formats::DType::F32, formats::DType::F16, formats::DType::BF16})
-            CHECK_THROWS_WITH(models::save_model(folder.path(), folder.model, folder.tokenizer, type),
+        for (const auto type : {DType::F32, DType::F16, DType::BF16})
+            CHECK_THROWS_WITH(save_model(folder.path(), folder.model, folder.tokenizer, type),
                               contains("has the value " + fmt::format("{}", bad)));
-        CHECK_THROWS_WITH(models::save_state_dict(folder.model, folder.weights()), contains("has the value"));
+        CHECK_THROWS_WITH(save_state_dict(folder.model, folder.weights()), contains("has the value"));
     }
-    CHECK(formats::read_file(folder.weights()) == before);
+    CHECK(read_file(folder.weights()) == before);
+    ModelFolder full;
+    const std::string whole = read_file(full.weights());
+    CHECK_THROWS_AS(save_model(full.path("nowhere"), full.model, full.tokenizer), Error);
+    fs::remove(full.path("tokenizer.json"));
+    fs::create_directory(full.path("tokenizer.json"));
+    full.model.outer[ParameterName::token_table].weight.tensor().value_in_place().data()[0] += 1;
+    CHECK_THROWS_AS(save_model(full.path(), full.model, full.tokenizer), Error);
+    CHECK(read_file(full.weights()) == whole);
+    for (const auto& entry : fs::directory_iterator(full.path()))
+        CHECK(entry.path().filename().string().find(".tmp") == std::string::npos);
 }
 
 TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[models]") {
@@ -175,37 +173,23 @@ TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[m
     CHECK_THAT(folder.refusal(), contains("model.safetensors"));
     claims(most, 165191053, most, 1073741781);  // as many parameters as a multiple of 2^64
     CHECK_THAT(folder.refusal(), contains("model.safetensors"));
-    for (const std::uint64_t size : {std::uint64_t{1} << 20, most}) {
+    for (const std::uint64_t size : {std::uint64_t{1} << 20, most})
         for (std::size_t i = 0; i < 4; ++i) {
             std::uint64_t sizes[] = {8, 2, 12, 6};
             sizes[i] = size;
             claims(sizes[0], sizes[1], sizes[2], sizes[3]);
             CHECK_THAT(folder.refusal(), contains("model.safetensors"));
         }
-    }
     CHECK(peak_mb() - before < 64);
 }
 
 TEST_CASE("find_model: links that lead in a circle are bad input", "[models]") {
     const ScratchFolder folder;
     fs::create_symlink("loop", folder.path("loop"));
-    CHECK_THROWS_WITH(models::find_model(folder.path("loop")), contains("Too many levels of symbolic links"));
+    CHECK_THROWS_WITH(find_model(folder.path("loop")), contains("Too many levels of symbolic links"));
     fs::create_symlink("best", folder.path("best"));
-    CHECK_THROWS_WITH(models::find_model(folder.path()), contains(folder.path("best")));
+    CHECK_THROWS_WITH(find_model(folder.path()), contains(folder.path("best")));
     fs::remove(folder.path("best"));
     fs::create_symlink("nowhere", folder.path("best"));
-    CHECK_THROWS_WITH(models::find_model(folder.path()), contains("neither a model folder", ": name the --out of a"));
-}
-
-TEST_CASE("damaged folder: saving where nothing can be written is an error, and half a file is not left", "[models]") {
-    ModelFolder folder;
-    const std::string before = formats::read_file(folder.weights());
-    CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
-    fs::remove(folder.path("tokenizer.json"));
-    fs::create_directory(folder.path("tokenizer.json"));
-    folder.model.outer[models::ParameterName::token_table].weight.tensor().value_in_place().data()[0] += 1;
-    CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
-    CHECK(formats::read_file(folder.weights()) == before);
-    for (const auto& entry : fs::directory_iterator(folder.path()))
-        CHECK(entry.path().filename().string().find(".tmp") == std::string::npos);
+    CHECK_THROWS_WITH(find_model(folder.path()), contains("neither a model folder", ": name the --out of a"));
 }

@@ -2,13 +2,7 @@
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "models/files/gguf/gguf_export.h"
-#include "tests/catch.h"
-#include "tests/paths.h"
 #include "tests/support/gguf.h"
-#include "tests/support/scratch_folder.h"
-
-using namespace inkling;
-using namespace inkling::testing;
 
 TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[models]") {
     for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head", "patterns", "patterns_gpt2"}) {

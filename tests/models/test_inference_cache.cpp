@@ -4,7 +4,7 @@
 #include "engine/base/interrupt.h"
 #include "tests/models/inference.h"
 
-TEST_CASE("inference: a copied cache goes on by itself", "[models]") {
+TEST_CASE("inference: a copied cache goes on by itself, and a window needs two windows", "[models]") {
     for (const Architecture& config : {gpt2(true), mistral(7), shifting()}) {
         const auto model = made(config);
         const InferenceModel inference(*model);
@@ -21,9 +21,6 @@ TEST_CASE("inference: a copied cache goes on by itself", "[models]") {
         CHECK(prefill(inference, cache, some_tokens(10)) ==
               prefill(inference, untouched = KvCache(model->config), some_tokens(10)));
     }
-}
-
-TEST_CASE("inference: of a layer with a window, a cache holds two windows", "[models]") {
     const auto bytes = [](const Architecture& config, std::size_t prompt) {
         const auto model = made(config);
         const InferenceModel inference(*model);
@@ -77,7 +74,7 @@ TEST_CASE("inference: prefill and forward passes can be interrupted before each 
     }
 }
 
-TEST_CASE("inference: a prefill whose callback throws appends nothing", "[models]") {
+TEST_CASE("inference: a prefill whose callback throws, or that finds no memory, appends nothing", "[models]") {
     const Tokens text = some_tokens(24);
     for (const Architecture& config : {gpt2(true), shifting(), mistral(7), mistral(3)}) {
         const auto model = made(config);
@@ -94,9 +91,6 @@ TEST_CASE("inference: a prefill whose callback throws appends nothing", "[models
                   prefill(inference, undisturbed, std::span(text).subspan(first)));
         }
     }
-}
-
-TEST_CASE("inference: a cache that finds no memory for more tokens stays as it was", "[models]") {
     if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
     Architecture config = gpt2(true);
     config.block_size = std::size_t{1} << 22;  // a layer's keys take 0.8 GB, its values too
@@ -118,7 +112,7 @@ TEST_CASE("inference: mismatched arguments are refused, and caches stay as they 
     const auto model = made(gpt2(true));
     const InferenceModel inference(*model);
     KvCache cache(model->config);
-    CHECK_THROWS_WITH(prefill(inference, cache, {}), contains("1 token to the context of 24"));
+    CHECK_THROWS_WITH(prefill(inference, cache, {}), contains("expected 1 to 24 tokens"));
     CHECK_THROWS_WITH(prefill(inference, cache, some_tokens(25)), contains("got 25 after 0"));
     CHECK_THROWS_WITH(step(inference, cache, 37), contains("below the vocabulary of 37"));
     CHECK_THROWS_WITH(step(inference, cache, -1), contains("got -1"));

@@ -1,10 +1,8 @@
 // Inference against whole forward passes, and its batches, threads and weight types against each other.
 #include "tests/models/inference.h"
 
-namespace {
-
 // Shapes with every choice that changes what is computed.
-std::vector<Architecture> shapes() {
+static std::vector<Architecture> shapes() {
     std::vector<Architecture> all = {gpt2(true), gpt2(false), gpt2(true, 9), nanochat(4), nanochat(2), nanochat(1)};
     all.insert(all.end(), {nanochat(2, true), llama(4), llama(2, true), llama(1, false, 20), llama(2, true, 6, true)});
     all.push_back(shifting());
@@ -25,12 +23,10 @@ std::vector<Architecture> shapes() {
 }
 
 // Whether a cache in float16 rounds nothing.
-bool same_bits_with_f16(const InferenceModel& inference, const Tokens& text) {
+static bool same_bits_with_f16(const InferenceModel& inference, const Tokens& text) {
     KvCache half(inference.config(), CacheType::f16), full(inference.config());
     return prefill(inference, half, text) == prefill(inference, full, text);
 }
-
-}  // namespace
 
 TEST_CASE("inference: token by token, in pieces and at once are the whole forward pass", "[models]") {
     for (Architecture config : shapes()) {
@@ -88,7 +84,7 @@ TEST_CASE("inference: a long prompt at once has the forward pass's bits, a cache
 }
 
 TEST_CASE("inference: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
-    for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+    for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0})
         for (Architecture config : {gpt2(true, 96), nanochat(2), llama(2, true, 80), shifting()}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
             config.n_inner = 0;   // 4 times as wide
@@ -115,7 +111,6 @@ TEST_CASE("inference: a text has the same bits alone, in a batch and with any nu
             check_same_with_any_threads("inference", [&] { return std::vector{texts(1), texts(7)}; });
             for (const std::size_t batch : {2, 4, 5, 9}) CHECK(same_bits(texts(1), texts(batch)));
         }
-    }
 }
 
 TEST_CASE("inference: bf16 and q8_0 are the model with rounded weights", "[models]") {

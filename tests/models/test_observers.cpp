@@ -1,17 +1,10 @@
 // Observers of a pass: what they see is what the formulas give, and what they return goes on.
-#include "models/transformer.h"
 #include "nn/attention/multi_head.h"
 #include "tests/models/architectures.h"
 
-using models::Observers;
-using models::ParameterName;
-using models::Transformer;
-
-namespace {
-
 using States = std::map<std::string, Tensor<double>>;
 
-Transformer<double> small_model(const std::string& family, bool tied = true) {
+static Transformer<double> small_model(const std::string& family, bool tied = true) {
     models::Architecture a = shape_of(family.c_str(), 11, 2, 4, 16, 8, 0, models::family(family).biased);
     a.tied_head = tied;
     Transformer<double> model(a);
@@ -20,19 +13,20 @@ Transformer<double> small_model(const std::string& family, bool tied = true) {
 }
 
 // Observers of all names, which keep what they see.
-Observers<double> seen_by(const std::vector<std::string>& names, States& states) {
+static Observers<double> seen_by(const std::vector<std::string>& names, States& states) {
     Observers<double> all;
     for (const std::string& name : names)
         all[name] = [&states, name](const Tensor<double>& x) { return states[name] = x; };
     return all;
 }
 
-Tensor<double> run_with(const Transformer<double>& model, const IdArray& ids, const Observers<double>& observers) {
+static Tensor<double> run_with(const Transformer<double>& model, const IdArray& ids,
+                               const Observers<double>& observers) {
     return model.logits(model.hidden(ids, {.observers = &observers}), nullptr, &observers);
 }
 
 // GPT-2, written down once more. The first layer's output is `given`, where it is defined.
-States by_hand(const Transformer<double>& model, const IdArray& ids, const Tensor<double>& given = {}) {
+static States by_hand(const Transformer<double>& model, const IdArray& ids, const Tensor<double>& given = {}) {
     using enum ParameterName;
     const std::size_t B = ids.dim(0), T = ids.dim(1), H = model.config.n_head;
     States s;
@@ -70,9 +64,7 @@ States by_hand(const Transformer<double>& model, const IdArray& ids, const Tenso
     return s;
 }
 
-}  // namespace
-
-TEST_CASE("observers: what they see is GPT-2's formulas", "[models]") {
+TEST_CASE("observers: what they see is GPT-2's formulas, and unknown names and shapes are refused", "[models]") {
     for (const bool tied : {true, false}) {
         const Transformer<double> model = small_model("gpt2", tied);
         const IdArray ids = random_ids({2, 7}, 11, 1);
@@ -84,6 +76,17 @@ TEST_CASE("observers: what they see is GPT-2's formulas", "[models]") {
         REQUIRE(seen.size() == expected.size());
         for (const auto& [name, x] : expected) check_close(seen[name].value(), x.value(), 1e-12, name);
     }
+    const Transformer<double> model = small_model("gpt2");
+    const auto observe = [&](const std::string& name) {
+        const Observers<double> observers = {{name, [](const Tensor<double>& x) { return slice(x, 0, 0, 1); }}};
+        return model.hidden(random_ids({2, 7}, 11, 1), {.observers = &observers});
+    };
+    CHECK_THROWS_WITH(observe("layers.1.ouput"), contains("'layers.1.ouput', did you mean layers.1.output"));
+    CHECK_THROWS_WITH(observe("layers.2.output"), contains("'layers.2.output'", "N from 0 to 1"));
+    for (const char* parameter : {"weight", "bias"})
+        CHECK_THROWS_WITH(observe(std::string("transformer.h.0.attn.c_attn.") + parameter),
+                          contains("did you mean transformer.h.0.attn."));
+    CHECK_THROWS_WITH(observe("layers.1.heads"), contains("layers.1.heads: ", "(2, 7, 4, 4)", "(1, 7, 4, 4)"));
 }
 
 TEST_CASE("observers: in every family a layer adds to its input, and a copied value changes no bit", "[models]") {
@@ -131,18 +134,4 @@ TEST_CASE("observers: what they return takes a value's place, and gradients flow
     const Observers<double> observers = seen_by({"layers.1.heads"}, seen);
     backward(mean(run_with(kept, ids, observers)));
     CHECK(seen["layers.1.heads"].requires_grad());
-}
-
-TEST_CASE("observers: unknown names and other shapes are refused", "[models]") {
-    const Transformer<double> model = small_model("gpt2");
-    const auto observe = [&](const std::string& name) {
-        const Observers<double> observers = {{name, [](const Tensor<double>& x) { return slice(x, 0, 0, 1); }}};
-        return model.hidden(random_ids({2, 7}, 11, 1), {.observers = &observers});
-    };
-    CHECK_THROWS_WITH(observe("layers.1.ouput"), contains("'layers.1.ouput', did you mean layers.1.output"));
-    CHECK_THROWS_WITH(observe("layers.2.output"), contains("'layers.2.output'", "N from 0 to 1"));
-    for (const char* parameter : {"weight", "bias"})
-        CHECK_THROWS_WITH(observe(std::string("transformer.h.0.attn.c_attn.") + parameter),
-                          contains("did you mean transformer.h.0.attn."));
-    CHECK_THROWS_WITH(observe("layers.1.heads"), contains("layers.1.heads: ", "(2, 7, 4, 4)", "(1, 7, 4, 4)"));
 }

@@ -2,26 +2,18 @@
 #include "models/files/adapter_folder.h"
 
 #include "models/files/adapter_config.h"
-#include "models/files/folder.h"
 #include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 
-using models::ParameterSpec;
-using models::Transformer;
-
-namespace {
-
-std::vector<fs::path> peft_folders() {
+static std::vector<fs::path> peft_folders() {
     std::vector<fs::path> all;
     for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head", "patterns", "patterns_gpt2"})
         all.push_back(tests_path("reference/adapters") + ("/" + std::string(name)));
     return all;
 }
 
-}  // namespace
-
-TEST_CASE("adapters: PEFT's logits come out of PEFT's folders, beside the weights and merged", "[models]") {
+TEST_CASE("adapters: PEFT's logits, beside the weights and merged, and 15 steps of AdamW", "[models]") {
     for (const fs::path& folder : peft_folders()) {
         INFO(folder.filename().string());
         const auto numbers = peft_numbers(folder);
@@ -46,9 +38,6 @@ TEST_CASE("adapters: PEFT's logits come out of PEFT's folders, beside the weight
         check_logits(*model, numbers, "merged", 5e-5);
         read();
     }
-}
-
-TEST_CASE("adapters: 15 steps of AdamW follow PyTorch's with PEFT", "[models]") {
     for (const fs::path& folder : peft_folders()) {
         INFO(folder.filename().string());
         const auto numbers = peft_numbers(folder);
@@ -75,10 +64,8 @@ TEST_CASE("adapters: a saved adapter equals PEFT's, and names the same layers", 
         const auto before = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json")),
                    after = nlohmann::json::parse(formats::read_file(copy.path("adapter_config.json")));
         for (const char* key : {"peft_type", "task_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "bias",
-                                "fan_in_fan_out", "inference_mode", "modules_to_save", "base_model_name_or_path"}) {
-            INFO(key);
-            CHECK(after.at(key) == before.at(key));
-        }
+                                "fan_in_fan_out", "inference_mode", "modules_to_save", "base_model_name_or_path"})
+            WITH_INFO(key, CHECK(after.at(key) == before.at(key)));
         // PEFT adapts a layer if a name equals its name or the part of it after a dot
         const auto meant = [](const nlohmann::json& names, const std::string& layer) {
             return std::any_of(names.begin(), names.end(),
@@ -103,10 +90,8 @@ TEST_CASE("adapters: layers may have another rank and alpha, as PEFT's patterns 
     const std::tuple<const char*, std::size_t, double> layers[] = {
         {"layers.0.q_proj", 2, 8},  {"layers.0.k_proj", 5, 8},   {"layers.1.k_proj", 9, 8}, {"k_proj", 9, 8},
         {"layers.1.xk_proj", 4, 8}, {"layers.1.k_proj.x", 4, 8}, {"layers.1.up", 7, 1.5},   {"layers.11.up", 4, 1.5}};
-    for (const auto& [layer, rank, alpha] : layers) {
-        INFO(layer);
-        CHECK_ALL(patterns.of(layer).rank == rank, patterns.of(layer).alpha == alpha);
-    }
+    for (const auto& [layer, rank, alpha] : layers)
+        WITH_INFO(layer, CHECK_ALL(patterns.of(layer).rank == rank, patterns.of(layer).alpha == alpha));
     for (const char* const name :
          {"patterns", "patterns_gpt2"}) {  // saved by the whole names of layers, and read again
         INFO(name);

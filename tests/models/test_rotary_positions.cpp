@@ -3,10 +3,7 @@
 
 #include "tests/models/architectures.h"
 
-using models::Architecture;
-using models::RopeScaling;
-
-TEST_CASE("rotary positions: rates of every kind", "[models]") {
+TEST_CASE("rotary positions: rates of every kind, and rows may lie anywhere", "[models]") {
     Architecture a = llama_shape(11, 1, 2, 2, 16, 64);
     a.rope_theta = 10000;
     const auto rates = [&] { return models::rotary_rates(a); };
@@ -26,9 +23,6 @@ TEST_CASE("rotary positions: rates of every kind", "[models]") {
     a.rotary_part = 0.125;  // of 8
     CHECK_ALL(a.rotary_size() == 2, rates() == std::vector<double>{1});
     CHECK_NOTHROW(a.validate());
-}
-
-TEST_CASE("rotary positions: rows may lie anywhere", "[models]") {
     const ConstArray<float> table = rotary_table<float>({1, 0.3, 0.1}, 0, 6);
     const auto turn = [&](const auto& in) { return rotate(in[0], table); };
     const Array<float> dense = random_array<float>({2, 6, 3, 8}, 1), dy = random_array<float>({2, 3, 6, 8}, 2);

@@ -7,8 +7,6 @@
 #include "tests/models/folders.h"
 #include "tests/support/gguf.h"
 
-using nlohmann::json;
-
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -88,27 +86,13 @@ TEST_CASE("special tokens: GGUF's keys are those of gguf-py, each end one of lla
     CHECK_THROWS_WITH(TokenFolder(json::object(), none).gguf_keys(), contains("no token ends a text", "eos_token"));
 }
 
-TEST_CASE("special tokens: ids of config.json and generation_config.json, else the tokenizer's names", "[models]") {
-    const auto table = json::parse(R"json([
-        [{}, -1, []],
-        [{"config.json": {"eos_token_id": 303}}, -1, [303]],
-        [{"config.json": {"eos_token_id": 303}, "generation_config.json": {"eos_token_id": [305, 303, 999]}}, -1,
-         [305, 303]],
-        [{"config.json": {"bos_token_id": 306}}, 306, []],
-        [{"tokenizer_config.json": {"bos_token": "<|begin|>", "eos_token": "<|done|>"}}, 301, [302]],
-        [{"tokenizer_config.json": {"bos_token": "<|begin|>", "eos_token": "<|done|>"},
-          "config.json": {"bos_token_id": null, "eos_token_id": null}}, -1, []],
-        [{"tokenizer_config.json": {"eos_token": "<|done|>"}, "config.json": {"eos_token_id": 303}}, -1, [303]],
-        [{"tokenizer_config.json": {"bos_token": "<|begin|><|done|>", "eos_token": {"content": "<|begin|>"}}}, -1, [301]]
-    ])json");
+TEST_CASE("special tokens: ids of config.json or of the tokenizer's names, which are saved again", "[models]") {
+    const auto table = json_in(tests_path("models/special_tokens.json"));
     for (const json& row : table) {  // files, the token that begins a text, those that end one
         INFO(row);
         const TokenFolder folder(row[0]);
         CHECK_ALL(folder.model.begin_token == row[1], folder.model.end_tokens == row[2].get<Ids>());
     }
-}
-
-TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]") {
     const json names = {{"bos_token", "<|begin|>"},
                         {"eos_token", "<|done|>"},
                         {"pad_token", "<|pad|>"},

@@ -4,11 +4,9 @@
 #include "nn/attention/multi_head.h"
 #include "tests/models/folders.h"
 
-namespace {
-
 // The module's parameters except those named in `without`, and `more` tensors of zeros.
-void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
-                 const std::vector<std::string>& without = {}) {
+static void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
+                        const std::vector<std::string>& without = {}) {
     models::save_state_dict(module, path);
     change_tensors(path, [&](StoredTensors& all) {
         for (const std::string& name : more) all[name] = {{4, 4}, std::vector<float>(16)};
@@ -17,14 +15,12 @@ void write_state(nn::Module<float>& module, const fs::path& path, const std::vec
 }
 
 template <class Module>
-void check_loads(Module& to, Module& from, const fs::path& path) {
+static void check_loads(Module& to, Module& from, const fs::path& path) {
     const models::Unmatched unmatched = models::load_state_dict(to, path);
     CHECK_ALL(unmatched.missing.empty(), unmatched.unexpected.empty());
     const auto a = to.parameters(), b = from.parameters();
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(same_bits(a[i].second.value(), b[i].second.value()));
 }
-
-}  // namespace
 
 TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passed over", "[models]") {
     Generator random{1, 0};

@@ -4,10 +4,7 @@
 #include "models/gradcheck.h"
 #include "tests/models/architectures.h"
 
-using models::Architecture;
-using models::Transformer;
-
-TEST_CASE("transformer: ids and shapes that do not fit are refused", "[models]") {
+TEST_CASE("transformer: ids that do not fit are refused, an inkling is a nanochat that shifts", "[models]") {
     const Transformer<float> small(gpt2_shape(11, 2, 2, 16, 8));
     CHECK_THROWS_WITH(small.forward(IdArray({1, 9}, 0)), contains("context of 8", "(1, 9)"));
     CHECK_THROWS_WITH(small.forward(IdArray({8}, 0)), contains("(8,)"));
@@ -15,9 +12,6 @@ TEST_CASE("transformer: ids and shapes that do not fit are refused", "[models]")
     CHECK_THROWS_WITH(small.forward(IdArray({1, 2}, 11)), contains("11"));
     CHECK_THROWS_WITH(small.loss(IdArray({1, 2}, 0), IdArray({1, 3}, 0)), contains("(1, 3)"));
     CHECK_THROWS_WITH(Transformer<float>(gpt2_shape(11, 2, 3, 16, 8)), contains("--n-head"));
-}
-
-TEST_CASE("transformer: an inkling is a nanochat whose tokens see a share of the one before", "[models]") {
     const Architecture config = shape_of("inkling", 11, 2, 2, 16, 8, 0.0, false);
     Transformer<double> model(config), plain(nanochat_shape(11, 2, 2, 2, 16, 8));
     plain.config.softcap = 0;
@@ -47,8 +41,5 @@ TEST_CASE("transformer: an inkling is a nanochat whose tokens see a share of the
 TEST_CASE("gradcheck: whole models are right to 1e-6", "[models][unsanitized]") {
     const auto rows = models::gradcheck_models();
     REQUIRE(rows.size() >= 3);
-    for (const auto& row : rows) {
-        INFO(row.name);
-        CHECK_ALL(row.bound <= 1e-6, row.worst_error() < row.bound);
-    }
+    for (const auto& row : rows) WITH_INFO(row.name, CHECK_ALL(row.bound <= 1e-6, row.worst_error() < row.bound));
 }

@@ -41,10 +41,7 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
                                             "one.bias", "two.bias", "spare.bias"});
     CHECK_ALL(reinterpret_cast<std::uintptr_t>(flat.values().data()) % 64 == 0, flat.values().size() >= end);
     CHECK(flat.matrix_elements() * sizeof(T) % 64 == 0);
-    for (const auto& [name, p] : net.parameters()) {
-        INFO(name);
-        CHECK(same_bits(before.at(name), p.value()));
-    }
+    for (const auto& [name, p] : net.parameters()) WITH_INFO(name, CHECK(same_bits(before.at(name), p.value())));
     // the module computes with the buffer itself
     const Tensor<T> x(random_array<T>({4, 3}, 1));
     const Array<T> y = net.forward(x).value().clone();
@@ -108,7 +105,7 @@ TEST_CASE("flat parameters: gradients are those of the single parameters, zero w
     }
 }
 
-TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
+TEST_CASE("flat parameters: the gaps stay zero, and two backward calls add up to one of twice the cotangent", "[nn]") {
     Net<float> net({1, 0});
     nn::FlatParameters<float> flat(net);
     const auto others_than_zero = [](const auto& x) { return x.size() - std::count(x.begin(), x.end(), 0.0f); };
@@ -123,17 +120,14 @@ TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
         }
         CHECK_ALL(values == all_values, gradients == all_gradients);
     }
-}
-
-TEST_CASE("flat parameters: two backward calls add up to one of twice the cotangent", "[nn]") {
-    Net<double> net({1, 0});
-    nn::FlatParameters<double> flat(net);
+    Net<double> other({1, 0});
+    nn::FlatParameters<double> of_other(other);
     const Tensor<double> x(normal({4, 3}, 1)), x2(normal({4, 3}, 9));
     const Array<double> dy = normal({4, 2}, 2);
     const auto run = [&](std::initializer_list<const Tensor<double>*> parts) {
-        flat.zero_gradients();
-        for (const Tensor<double>* part : parts) backward(net.forward(*part), dy);
-        return flat.gradients().clone();
+        of_other.zero_gradients();
+        for (const Tensor<double>* part : parts) backward(other.forward(*part), dy);
+        return of_other.gradients().clone();
     };
     const Array<double> first = run({&x}), second = run({&x2}), both = run({&x, &x2}), twice = run({&x, &x});
     check_close(twice, Array<double>(first + first), 1e-15), check_close(both, Array<double>(first + second), 1e-14);

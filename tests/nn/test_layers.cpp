@@ -4,11 +4,9 @@
 #include "nn/norm.h"
 #include "nn/positions.h"
 
-namespace {
-
 // Loads the parameters of `layer` from the case, and compares its output for x and all gradients.
 template <class T, class Layer>
-void compare_with_pytorch(const nlohmann::json& numbers, Layer layer) {
+static void compare_with_pytorch(const nlohmann::json& numbers, Layer layer) {
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 1e-5;
     for (auto& [name, p] : layer.parameters()) p.value_in_place() = array_from<T>(numbers.at(name));
     const Tensor<T> x(array_from<T>(numbers.at("x")), true), y = layer.forward(x);
@@ -19,8 +17,6 @@ void compare_with_pytorch(const nlohmann::json& numbers, Layer layer) {
     for (const auto& [name, p] : all)
         check_close(p.grad(), array_from<double>(numbers.at("d_" + name)), tolerance, "gradient of " + name);
 }
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: Linear, LayerNorm, RMSNorm, MLP", "[nn]", float, double) {
     Generator random{1, 0};
@@ -33,16 +29,16 @@ TEMPLATE_TEST_CASE("PyTorch agrees: Linear, LayerNorm, RMSNorm, MLP", "[nn]", fl
 
 TEST_CASE("layers: sizes of 0, ids, widths, positions and probabilities that cannot be are refused", "[nn]") {
     Generator random{1, 0};  // refuses ids outside the table and sizes of 0
-    CHECK_THROWS_WITH(nn::Linear<float>(random, 0, 2), contains("Linear: sizes above 0"));
+    CHECK_THROWS_WITH(nn::Linear<float>(random, 0, 2), contains("Linear: expected sizes above 0"));
     CHECK_THROWS_WITH(nn::Linear<float>(random, 2, 0), contains("2 in and 0 out"));
     const nn::Linear<float> linear(random, 3, 2);
     CHECK_THROWS_WITH(linear.forward(Tensor<float>(Array<float>({5, 4}, 0.0f))), contains("(5, 4)", "(2, 3)"));
     const nn::Embedding<float> table(random, 3, 2);
     CHECK_THROWS_WITH(table.forward(of<std::int32_t>({3})), contains("embedding", "3"));
     CHECK_THROWS_WITH(table.forward(of<std::int32_t>({0, -1})), contains("-1"));
-    CHECK_THROWS_WITH(nn::Embedding<float>(random, 0, 2), contains("Embedding: sizes above 0"));
+    CHECK_THROWS_WITH(nn::Embedding<float>(random, 0, 2), contains("Embedding: expected sizes above 0"));
     for (const double p : {-0.1, 1.0, 1.5, std::nan("")})
-        CHECK_THROWS_WITH(nn::Dropout<float>(p), contains("Dropout: a probability"));
+        CHECK_THROWS_WITH(nn::Dropout<float>(p), contains("Dropout: expected a probability"));
     CHECK_THROWS_WITH(nn::MLP<float>(random, 2, 2, 1.0), contains("Dropout"));
     nn::LearnedPositions<double> positions(random, 4, 2);  // refuse odd widths, and what lies beyond them
     const Tensor<double> x(Array<double>({2, 2, 2}, 0.0));

@@ -36,7 +36,7 @@ std::vector<std::string> names(nn::Module<T>& module) {
 
 }  // namespace
 
-TEST_CASE("module: parameters are listed in the order of visit, with dotted names, without undefined ones", "[nn]") {
+TEST_CASE("module: parameters in the order of visit, with dotted names, without undefined ones or biases", "[nn]") {
     Generator random{1, 0};
     Outer outer(random);
     CHECK(names(outer) == std::vector<std::string>{"second.up.weight", "second.up.bias", "second.down.weight", "gain",
@@ -45,10 +45,6 @@ TEST_CASE("module: parameters are listed in the order of visit, with dotted name
     // handles on the parameters themselves, not on copies
     outer.parameters()[3].second.value_in_place().data()[0] = 7;
     CHECK(outer.gain.value().data()[0] == 7);
-}
-
-TEST_CASE("module: layers without biases, and a packed projection, which has no buffers", "[nn]") {
-    Generator random{1, 0};
     using Names = std::vector<std::string>;
     nn::MLP<float> mlp(random, 4, 8, 0.0, false);
     nn::LayerNorm<float> norm(4, false);
@@ -89,7 +85,7 @@ TEST_CASE("module: train and eval reach every child, and zero_grad every paramet
     CHECK(with_gradient() == 0);
 }
 
-TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
+TEST_CASE("init: layers begin as PyTorch's do, by the generator's state, whatever the threads", "[nn]") {
     Generator random{3, 0};
     nn::Linear<float> linear(random, 100, 400);
     const double bound = 1.0 / std::sqrt(100.0);
@@ -106,20 +102,17 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
     CHECK_ALL(p.requires_grad(), deviation_of(p.value()) == Approx(0.02).epsilon(0.03));
     nn::fill(p, nn::Initial::normal(3), random);
     CHECK(deviation_of(p.value()) == Approx(3).epsilon(0.03));
-}
-
-TEST_CASE("init: values repeat with the generator's state, differ without, and ignore threads", "[nn]") {
     const auto make = [](int threads) {
         const Threads scope(threads);
-        Generator random{11, 0};
-        nn::Linear<float> a(random, 64, 64), b(random, 64, 64);
+        Generator again{11, 0};
+        nn::Linear<float> a(again, 64, 64), b(again, 64, 64);
         return std::vector<ConstArray<float>>{a.weight.value(), a.bias.value(), b.weight.value()};
     };
     const auto one = make(1), many = make(5);
     for (std::size_t i = 0; i < one.size(); ++i) CHECK(same_bits(one[i], many[i]));
     CHECK_FALSE(same_bits(one[0], one[2]));
-    Generator random{12, 0};
-    CHECK_FALSE(same_bits(nn::Linear<float>(random, 64, 64).weight.value(), one[0]));
+    Generator again{12, 0};
+    CHECK_FALSE(same_bits(nn::Linear<float>(again, 64, 64).weight.value(), one[0]));
 }
 
 TEST_CASE("module: to_string is a tree with types, shapes and counts, and shows neighbours alike once", "[nn]") {

@@ -6,17 +6,13 @@
 #include "nn/linear.h"
 #include "nn/norm.h"
 
-namespace {
-
-nn::Sequential<double> small_net(std::uint64_t seed) {
+static nn::Sequential<double> small_net(std::uint64_t seed) {
     Generator random{seed, 0};
     return nn::Sequential<double>(nn::Linear<double>(random, 2, 3), tanh<double>, nn::LayerNorm<double>(3),
                                   nn::Linear<double>(random, 3, 1, false));
 }
 
-}  // namespace
-
-TEST_CASE("sequential: runs its layers in order, and is saved and loaded in two calls", "[nn]") {
+TEST_CASE("sequential: runs layers and functions in order, and is saved and loaded in two calls", "[nn]") {
     auto net = small_net(1);
     const auto p = net.parameters();
     std::vector<std::string> names;
@@ -31,10 +27,8 @@ TEST_CASE("sequential: runs its layers in order, and is saved and loaded in two 
     nn::Sequential<double> moved = std::move(net);
     CHECK(same_bits(moved.forward(x).value(), expected.value()));
     sum(moved.forward(x)).backward();
-    for (const auto& [name, parameter] : moved.parameters()) {
-        INFO(name);
-        CHECK(sum(Tensor<double>(parameter.grad() * parameter.grad())).item() > 0);
-    }
+    for (const auto& [name, parameter] : moved.parameters())
+        WITH_INFO(name, CHECK(sum(Tensor<double>(parameter.grad() * parameter.grad())).item() > 0));
     nn::Sequential<double> nothing;
     CHECK(same_bits(nothing.forward(x).value(), x.value()));
     const ScratchFolder folder;  // saved and loaded in two calls
@@ -43,20 +37,18 @@ TEST_CASE("sequential: runs its layers in order, and is saved and loaded in two 
     models::save_state_dict(saved, folder.path("net.safetensors"));
     models::load_state_dict(other, folder.path("net.safetensors"));
     CHECK(same_bits(saved.forward(x).value(), other.forward(x).value()));
-}
-
-TEST_CASE("sequential: functions of one's own, layers inside layers, and dropout in training alone", "[nn]") {
     Generator random{2, 0};
     nn::Sequential<double> inner(nn::Dropout<double>(0.5));
-    nn::Sequential<double> net(std::move(inner), [](const Tensor<double>& x) { return 2 * x; });
-    net.add(nn::Linear<double>(random, 4, 4));
-    CHECK(net.parameters()[0].first == "2.weight");
-    const auto x = Tensor<double>::ones({3, 4});
-    CHECK_THROWS_WITH(net.forward(x), contains("Dropout"));
+    nn::Sequential<double> own(std::move(inner), [](const Tensor<double>& ones) { return 2 * ones; });
+    own.add(nn::Linear<double>(random, 4, 4));
+    CHECK(own.parameters()[0].first == "2.weight");
+    const auto ones = Tensor<double>::ones({3, 4});
+    CHECK_THROWS_WITH(own.forward(ones), contains("Dropout"));
     Generator a{7, 0}, b{7, 0};
-    const Tensor<double> y = net.forward(x, &a);
-    CHECK_ALL(a.next_stream == 1, same_bits(y.value(), net.forward(x, &b).value()));
-    net.eval();
-    const auto p = net.parameters();
-    CHECK(same_bits(net.forward(x).value(), linear(2 * x, p[0].second, p[1].second).value()));
+    const Tensor<double> y = own.forward(ones, &a);
+    CHECK_ALL(a.next_stream == 1, same_bits(y.value(), own.forward(ones, &b).value()));
+    own.eval();
+    const auto own_parameters = own.parameters();
+    CHECK(same_bits(own.forward(ones).value(),
+                    linear(2 * ones, own_parameters[0].second, own_parameters[1].second).value()));
 }

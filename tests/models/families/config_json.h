@@ -6,11 +6,6 @@
 
 namespace inkling::testing {
 
-using models::Architecture;
-using models::config_json;
-using models::read_config;
-using nlohmann::json;
-
 inline json good() { return config_json(gpt2_shape(65, 3, 2, 32, 16, 0.25, false, 1e-6)); }
 
 inline Architecture nanochat() {
@@ -39,6 +34,10 @@ inline std::string refusal(const json& j) {
     CHECK(error.size() < 300);  // one short line, whatever a value holds
     CHECK(error.find_first_of("\n\x1b") == std::string::npos);
     return error;
+}
+
+inline json config_changes(const char* name) {
+    return json_in(tests_path("models/families/config_changes.json"))[name];
 }
 
 }  // namespace inkling::testing

@@ -1,16 +1,12 @@
 // A nanochat exported as a Qwen 3: the same logits except for the soft cap, from a folder and from GGUF.
 #include "models/families/as_qwen3.h"
 
-#include "models/files/folder.h"
 #include "models/files/gguf/gguf_export.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/support/gguf.h"
 
-using models::Architecture;
-using models::Transformer;
-
-TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[models]") {
+TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap, by every choice", "[models]") {
     const auto numbers = reference("nanochat_tiny/expected.json");
     const auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     const auto qwen = models::as_qwen3(*model);
@@ -22,24 +18,20 @@ TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[mode
     const auto again = models::load_model(folder.path());
     CHECK(again.model->config == qwen->config);
     check_logits(*again.model, numbers, "uncapped", 1e-4);
-}
-
-TEST_CASE("as qwen3: every choice of a nanochat", "[models]") {
     const IdArray ids = random_ids({2, 16}, 37, 1);
-    for (const bool bias : {false, true}) {
+    for (const bool bias : {false, true})
         for (const std::size_t kv_heads : {4, 2, 1}) {
             Architecture a = nanochat_shape(37, 3, 4, kv_heads, 48, 16, 0.0, bias);
             a.softcap = 0, a.rope_theta = 300, a.n_inner = kv_heads == 1 ? 0 : 80;
             a.rope = {.scaling = models::RopeScaling::linear, .factor = kv_heads == 2 ? 2.0 : 1.0};
             a.end_tokens = {3, 5}, a.has_bos = false;
-            Transformer<float> model(a);
-            fill_parameters(model, 0.15, {11, 0});
-            const auto qwen = models::as_qwen3(model);
-            qwen->read_all();
-            check_close(qwen->forward(ids).value(), model.forward(ids).value(), 5e-5);
-            CHECK_ALL(qwen->config.end_tokens == a.end_tokens, !qwen->config.has_bos);
+            Transformer<float> linear(a);
+            fill_parameters(linear, 0.15, {11, 0});
+            const auto written = models::as_qwen3(linear);
+            written->read_all();
+            check_close(written->forward(ids).value(), linear.forward(ids).value(), 5e-5);
+            CHECK_ALL(written->config.end_tokens == a.end_tokens, !written->config.has_bos);
         }
-    }
     CHECK_THROWS_WITH(models::as_qwen3(Transformer<float>(llama_shape(11, 1, 2, 2, 8, 4))),
                       contains("a llama cannot be written as qwen3"));
 }

@@ -1,64 +1,37 @@
 // Keys of GGUF files that llama.cpp reads: which are read, have no effect or are refused here, family by family, with
 // llama.cpp's logits, ids and ends of a text (tests/reference/make_gguf_keys.py).
-#include <algorithm>
 
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "models/files/weight_files.h"
-#include "tests/catch.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/support/gguf.h"
 
-using namespace inkling;
-using namespace inkling::testing;
-using nlohmann::json;
-
 namespace {
-
-// For all families but the named ones.
-struct KeyUse {
-    std::string use;
-    std::map<std::string, std::string> other = {};
-};
 
 const std::string kRead = "read", kNeutral = "neutral", kRefused = "refused", kByValue = "by value";
 
-// Behind the name of an architecture. The rest is neutral: llama.cpp reads these keys for other architectures, or for
-// types of scaling that are refused.
-const std::map<std::string, KeyUse> kUses = {
-    {"attention.causal", {kRefused}},
-    {"attention.head_count", {kByValue}},
-    {"attention.head_count_kv", {kByValue}},
-    {"attention.key_length", {kRead}},
-    {"attention.key_length_swa", {kNeutral, {{"gemma3", kRefused}}}},
-    {"attention.sliding_window", {kRead}},
-    {"attention.sliding_window_pattern", {kNeutral, {{"gemma3", kByValue}}}},
-    {"attention.value_length", {kRead}},
-    {"attention.value_length_swa", {kNeutral, {{"gemma3", kRefused}}}},
-    {"expert_count", {kRefused}},
-    {"expert_used_count", {kRefused}},
-    {"feed_forward_length", {kByValue}},
-    {"final_logit_softcapping", {kNeutral, {{"gemma3", kRefused}}}},
-    {"nextn_predict_layers", {kRefused}},
-    {"rope.dimension_count", {kRefused, {{"gpt2", kNeutral}, {"gptneox", kRead}}}},
-    {"rope.dimension_count_swa", {kNeutral, {{"gemma3", kRefused}}}},
-    {"rope.freq_base", {kRead, {{"gpt2", kNeutral}}}},
-    {"rope.freq_base_swa", {kNeutral, {{"gemma3", kRead}}}},
-    {"rope.scale_linear", {kRead, {{"gpt2", kNeutral}}}},
-    {"rope.scaling.attn_factor", {kRefused, {{"gpt2", kNeutral}}}},
-    {"rope.scaling.factor", {kRead, {{"gpt2", kNeutral}}}},
-    {"rope.scaling.type", {kByValue, {{"gpt2", kNeutral}}}},
-    {"use_parallel_residual", {kNeutral, {{"gptneox", kRead}}}},
-    {"general.type", {kRefused}},
-    {"split.count", {kRead}},
-    {"split.no", {kRead}},
-};
+// Behind the name of an architecture, for all families ("") but the named ones. The rest is neutral: llama.cpp reads
+// these keys for other architectures, or for types of scaling that are refused.
+const json kUses = json::parse(R"({
+    "attention.causal": "refused", "attention.head_count": "by value", "attention.head_count_kv": "by value",
+    "attention.key_length": "read", "attention.key_length_swa": {"": "neutral", "gemma3": "refused"},
+    "attention.sliding_window": "read", "attention.sliding_window_pattern": {"": "neutral", "gemma3": "by value"},
+    "attention.value_length": "read", "attention.value_length_swa": {"": "neutral", "gemma3": "refused"},
+    "expert_count": "refused", "expert_used_count": "refused", "feed_forward_length": "by value",
+    "final_logit_softcapping": {"": "neutral", "gemma3": "refused"}, "nextn_predict_layers": "refused",
+    "rope.dimension_count": {"": "refused", "gpt2": "neutral", "gptneox": "read"},
+    "rope.dimension_count_swa": {"": "neutral", "gemma3": "refused"},
+    "rope.freq_base": {"": "read", "gpt2": "neutral"}, "rope.freq_base_swa": {"": "neutral", "gemma3": "read"},
+    "rope.scale_linear": {"": "read", "gpt2": "neutral"},
+    "rope.scaling.attn_factor": {"": "refused", "gpt2": "neutral"},
+    "rope.scaling.factor": {"": "read", "gpt2": "neutral"}, "rope.scaling.type": {"": "by value", "gpt2": "neutral"},
+    "use_parallel_residual": {"": "neutral", "gptneox": "read"}, "general.type": "refused", "split.count": "read",
+    "split.no": "read"})");
 
 std::string use_of(const std::string& key, const std::string& family) {
-    const auto found = kUses.find(key.starts_with(family + ".") ? key.substr(family.size() + 1) : key);
-    if (found == kUses.end()) return kNeutral;
-    const auto other = found->second.other.find(family);
-    return other == found->second.other.end() ? found->second.use : other->second;
+    const json use = kUses.value(key.starts_with(family + ".") ? key.substr(family.size() + 1) : key, json(kNeutral));
+    return use.is_string() ? use : use.value(family, use[""]);
 }
 
 void set_key(formats::GgufWriter& out, const std::string& key, const json& value) {
@@ -126,10 +99,8 @@ void check_close(const std::string& family, const std::vector<float>& ours, cons
 TEST_CASE("gguf keys: each is read as llama.cpp does, has no effect there either, or is refused", "[models]") {
     const TinyModels tiny;
     std::map<std::string, std::vector<float>> bases;
-    for (const auto& [family, logits] : tiny.all["bases"].items()) {
-        INFO(family);
-        check_close(family, bases[family] = tiny.logits(family, json::object()), logits);
-    }
+    for (const auto& [family, logits] : tiny.all["bases"].items())
+        WITH_INFO(family, check_close(family, bases[family] = tiny.logits(family, json::object()), logits));
     std::map<std::string, std::size_t> counts;
     for (const json& one : tiny.all["models"]) {
         const std::string family = one["family"];

@@ -3,7 +3,6 @@
 // input and parameter; compare() checks them all.
 #pragma once
 
-#include "engine/ops.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/state_dict.h"
 #include "nn/attention/masks.h"

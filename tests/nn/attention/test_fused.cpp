@@ -5,12 +5,8 @@
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/compare.h"
 
-using nn::NeedWeights;
-
-namespace {
-
 template <class T>
-void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
+static void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
     INFO("B " << s.B << ", H " << s.H << ", K " << s.K << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv "
               << s.dv << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
               << options.dropout << ", ALiBi " << !options.alibi.empty() << ", window " << options.window);
@@ -24,7 +20,7 @@ void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t 
 }
 
 // A random mask in which every query sees the first key.
-MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
+static MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
     MaskArray mask(shape);
     for (std::size_t i = 0; i < mask.size(); ++i)
         mask.data()[i] = i % shape.back() == 0 || random_below({seed, 3}, i, 3) > 0;
@@ -32,7 +28,7 @@ MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
 }
 
 // Combination number i of the options. Every pair of options occurs.
-AttentionOptions options_number(std::size_t i, const Sizes& s) {
+static AttentionOptions options_number(std::size_t i, const Sizes& s) {
     AttentionOptions options;
     options.causal = i % 2;
     const std::vector<Shape> masks = {
@@ -48,12 +44,10 @@ AttentionOptions options_number(std::size_t i, const Sizes& s) {
 const std::vector<std::size_t> kLengths = {1, 2, 31, 32, 33, 64, 65, 127, 130};
 const std::vector<std::size_t> kWidths = {1, 3, 4, 8, 16, 24, 32, 33, 64, 96};
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged sizes", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("fused attention: as composed, in windows, with shared keys", "[nn]", float, double) {
     // 63 combinations: every length as Lk with seven of the widths, Lq at or below it, and the options in turn.
     std::size_t i = 0;
-    for (std::size_t length = 0; length < kLengths.size(); ++length) {
+    for (std::size_t length = 0; length < kLengths.size(); ++length)
         for (std::size_t repeat = 0; repeat < 7; ++repeat, ++i) {
             const std::size_t Lq = repeat % 3 == 1 ? kLengths[i * 5 % (length + 1)] : kLengths[length];
             const Sizes s{1 + i % 2,
@@ -64,38 +58,30 @@ TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged size
                           kWidths[(length * 3 + repeat + i % 4) % kWidths.size()]};
             check_fused<T>(s, options_number(i, s), 100 + i);
         }
-    }
-}
-
-TEMPLATE_TEST_CASE("fused attention: a window is as composed, a full one changes no bit", "[nn]", float, double) {
-    for (const std::size_t window : {1, 33, 511, 512, 513, 700}) {
+    for (const std::size_t window : {1, 33, 511, 512, 513, 700})
         for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1030, 1030}, {70, 1030}, {1, 600}}) {
             AttentionOptions options{.causal = true, .window = window};
             if (window % 2) options.dropout = 0.2, options.dropout_key = {window, Lq};
             check_fused<T>({1, 2, Lq, Lk, 8, 12, 1}, options, window);
         }
-    }
     const auto qkv = random_qkv<T>({2, 2, 600, 600, 16, 8}, 70);
     const Computed<T> a = attend(qkv, {.causal = true}, NeedWeights::no),
                       b = attend(qkv, {.causal = true, .window = 600}, NeedWeights::no);
     CHECK(same_bits(a.value, b.value));
-    for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));
+    for (std::size_t k = 0; k < 3; ++k) CHECK(same_bits(a.grads[k], b.grads[k]));
     const AttentionOptions wrong{.window = 3};
     for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes})
         CHECK_THROWS_WITH(attend(qkv, wrong, wanted), contains("a window is for causal attention, got 3"));
-}
-
-TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of repeated ones", "[nn]", float, double) {
     const AttentionOptions options{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}};
     for (const std::size_t group : {2, 3, 4, 8}) {
-        const std::vector<Array<T>> qkv = random_qkv<T>({2, 2 * group, 65, 70, 16, 24, 2}, 20);
+        const std::vector<Array<T>> grouped = random_qkv<T>({2, 2 * group, 65, 70, 16, 24, 2}, 20);
         const auto repeated = [&](const auto& in) {
             return attention(in[0], repeat(in[1], group, 1), repeat(in[2], group, 1), options);
         };
-        const Computed<T> shared = attend(qkv, options, NeedWeights::no), copies = run<T>(repeated, qkv);
+        const Computed<T> shared = attend(grouped, options, NeedWeights::no), copies = run<T>(repeated, grouped);
         INFO("group of " << group);
         CHECK(same_bits(shared.value, copies.value));
-        for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(shared.grads[i], copies.grads[i]));
+        for (std::size_t k = 0; k < 3; ++k) CHECK(same_bits(shared.grads[k], copies.grads[k]));
     }
 }
 
@@ -118,7 +104,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     const Computed<T> all = attend(qkv, options, NeedWeights::no);
     AttentionOptions alone = options;
     alone.documents = {};
-    for (std::size_t b = 0; b < 3; ++b) {
+    for (std::size_t b = 0; b < 3; ++b)
         for (std::size_t at = 0, n = 0; n < lengths[b].size(); at += lengths[b][n++]) {
             const auto part = [&](const auto& x) {
                 return Array<T>(x.sliced(0, b, b + 1).sliced(2, at, at + lengths[b][n]).clone());
@@ -126,7 +112,6 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
             const Computed<T> one = attend<T>({part(qkv[0]), part(qkv[1]), part(qkv[2])}, alone, NeedWeights::no);
             CHECK(same_bits(part(all.value), Array<T>(one.value.clone())));
         }
-    }
     IdArray wrong = begins.clone();
     wrong(0, 3) = 1;
     CHECK_THROWS_WITH(Documents(wrong), contains("position 3 of row 0"));
@@ -136,7 +121,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     CHECK_THROWS_WITH(attend(qkv, refused, NeedWeights::no), contains("is for causal attention"));
 }
 
-TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gradient of 0", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("fused attention: without queries, of many keys, of large scores", "[nn]", float, double) {
     const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
     for (const bool causal : {false, true}) {
         const AttentionOptions options{.causal = causal};
@@ -146,9 +131,6 @@ TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gra
         CHECK(same_bits(result.grads[1], Array<T>(k.shape(), T{0})));
         CHECK(same_bits(result.grads[2], Array<T>(v.shape(), T{0})));
     }
-}
-
-TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512, a scale of 0 or less", "[nn]", float, double) {
     MaskArray mask = random_mask({1, 1, 1, 1100}, 5);
     std::fill_n(mask.data(), 600, std::uint8_t{0});  // a first block without any key that may be seen
     const AttentionOptions causal{.causal = true, .dropout = 0.2, .dropout_key = {3, 4}}, masked{.mask = mask},
@@ -163,14 +145,11 @@ TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512, a scale of 0
         check_fused<T>({2, 2, 33, 40, 8, 8}, {.scale = scale, .causal = true}, 7);
         check_fused<T>({1, 2, 9, 9, 4, 4}, {.scale = scale, .causal = true, .alibi = {0.1, 0.2}}, 8);
     }
-}
-
-TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of either sign", "[nn]", float, double) {
     // One key per block stands out, each more than the last; the exponentials of the others vanish or would overflow.
-    Array<T> q({1, 1, 2, 1}, T{1}), k({1, 1, 1030, 1}, T{0});
-    q.data()[1] = T{-1};
-    k.data()[10] = T{500}, k.data()[600] = T{2000}, k.data()[1029] = T{9000};
-    const std::vector<Array<T>> qkv = {q, k, random_array<T>({1, 1, 1030, 3}, 9)};
+    Array<T> large_q({1, 1, 2, 1}, T{1}), large_k({1, 1, 1030, 1}, T{0});
+    large_q.data()[1] = T{-1};
+    large_k.data()[10] = T{500}, large_k.data()[600] = T{2000}, large_k.data()[1029] = T{9000};
+    const std::vector<Array<T>> qkv = {large_q, large_k, random_array<T>({1, 1, 1030, 3}, 9)};
     const Computed<T> fused = attend(qkv, {}, NeedWeights::no), composed = attend(qkv, {}, NeedWeights::yes);
     check_close(fused.value, composed.value, 1e-5);
     check_close(ConstArray<T>(fused.value.sliced(2, 0, 1)), ConstArray<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);

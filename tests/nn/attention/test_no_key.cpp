@@ -5,13 +5,11 @@
 #include "nn/attention/self_attention.h"
 #include "tests/nn/attention/compare.h"
 
-using nn::NeedWeights;
-
 TEMPLATE_TEST_CASE("a query without a key: even weights or zeros, also fused", "[nn][unsanitized]", float, double) {
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     for (const std::size_t L : {3, 40, 600}) {
         const auto qkv = random_qkv<T>({2, 2, L, L, 6, 5});
-        for (const Masked none : {Masked::uniform, Masked::zero}) {
+        for (const Masked none : {Masked::uniform, Masked::zero})
             for (std::size_t i = 0; i < 4; ++i) {
                 AttentionOptions options{.causal = i % 2 == 1, .mask = MaskArray({2, 1, 1, L}, 1), .masked = none};
                 // of the first sequence, whose first queries see none where attention is causal
@@ -31,7 +29,6 @@ TEMPLATE_TEST_CASE("a query without a key: even weights or zeros, also fused", "
                     expected = mean(Tensor<T>(qkv[2].sliced(0, 0, 1)), {2}, true).value().clone();
                 check_close(first, expected, tolerance, "query 0");
             }
-        }
     }
 }
 

@@ -9,17 +9,13 @@
 #include "nn/positions.h"
 #include "tests/nn/attention/pytorch.h"
 
-using nn::NeedWeights;
-
-namespace {
-
 template <class T, class Layer>
-void compare_layer(const std::string& name, const std::string& state, Layer& layer) {
+static void compare_layer(const std::string& name, const std::string& state, Layer& layer) {
     compare<T>(name, state, layer, {"x"}, [&](const Named<T>& in) { return layer.forward(in.at("x")); });
 }
 
 template <class T>
-void compare_product(const std::string& name, AttentionOptions options) {
+static void compare_product(const std::string& name, AttentionOptions options) {
     const Case numbers(name);
     options.mask = numbers.mask();
     for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
@@ -34,7 +30,7 @@ void compare_product(const std::string& name, AttentionOptions options) {
 const std::vector<std::string> kLengthKinds = {"", "_lens", "_each"};
 
 template <class T>
-void compare_score(const std::string& name, bool has_parameters, std::unique_ptr<nn::Score<T>> score) {
+static void compare_score(const std::string& name, bool has_parameters, std::unique_ptr<nn::Score<T>> score) {
     nn::Attention<T> attention(std::move(score), 0.0);
     if (has_parameters) models::load_state_dict(attention, attention_file(name));
     for (const std::string& kind : kLengthKinds) {
@@ -48,9 +44,7 @@ void compare_score(const std::string& name, bool has_parameters, std::unique_ptr
                [&](const Named<T>& in) { return attention.score->forward(in.at("Q"), in.at("K")); });
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, with a mask", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, CausalAttention", "[nn]", float, double) {
     for (const char* name : {"simple", "simple_batch"})
         compare<T>(name, {"x"}, [](const Named<T>& in) { return nn::simple_self_attention(in.at("x")); });
     Generator random{1, 0};
@@ -60,10 +54,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention, SelfAttention, with a
     const MaskArray mask = Case("self_masked").mask();
     compare<T>("self_masked", "self_biased", biased, {"x"},
                [&](const Named<T>& in) { return biased.forward(in.at("x"), mask); });
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[nn]", float, double) {
-    Generator random{1, 0};
     for (const bool bias : {false, true}) {
         const std::string name = bias ? "causal_biased" : "causal";
         nn::CausalAttention<T> fill(random, 4, 3, 8, 0.0, bias);
@@ -77,17 +67,13 @@ TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[n
     }
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, with and without a final layer", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("PyTorch agrees: multi-head attention, causal, and cross with every mask", "[nn]", float, double) {
     Generator random{1, 0};
     nn::MultiHeadAttentionWrapper<T> plain(random, 4, 3, 5, 0.0, 2), mixed(random, 3, 2, 6, 0.0, 3, true, true);
     compare_layer<T>("wrapper", "wrapper", plain);
     compare_layer<T>("wrapper_final", "wrapper_final", mixed);
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, double) {
-    Generator random{1, 0};
     using Attention = nn::MultiHeadAttention<T>;
-    Attention plain(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
+    Attention heads(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
     Attention packed(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     Attention unbiased(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = 0.0, .bias = false});
     for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
@@ -95,36 +81,27 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, 
             compare<T>(name, name, attention, {x},
                        [&](const Named<T>& in) { return attention.forward(in.at(x), wanted); });
         };
-        causal("multi", plain, "query"), causal("multi_biased", biased, "query"), causal("packed", packed, "x");
+        causal("multi", heads, "query"), causal("multi_biased", biased, "query"), causal("packed", packed, "x");
         causal("packed_unbiased", unbiased, "x");
     }
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with every mask", "[nn]", float, double) {
-    Generator random{1, 0};
-    nn::MultiHeadAttention<T> plain(random, 5, 6, 1, 0.0, 3), biased(random, 6, 8, 1, 0.0, 2, true);
-    for (const auto& [state, attention] : {std::pair{"multi", &plain}, std::pair{"multi_biased", &biased}}) {
+    nn::MultiHeadAttention<T> cross(random, 5, 6, 1, 0.0, 3), cross_biased(random, 6, 8, 1, 0.0, 2, true);
+    for (const auto& [state, attention] : {std::pair{"multi", &cross}, std::pair{"multi_biased", &cross_biased}})
         for (const char* kind : {"cross", "padding", "look_ahead", "plain", "each"}) {
             const std::string name = std::string(state) + "_" + kind;
             const MaskArray mask = Case(name).mask();
-            for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
+            for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no})
                 compare<T>(name, state, *attention, {"query", "key", "value"},
                            [&, layer = attention](const Named<T>& in) {
                                return layer->forward(in.at("query"), in.at("key"), in.at("value"), mask, wanted);
                            });
-            }
         }
-    }
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: scaled_dot_product_attention, composed and fused", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("PyTorch agrees: scaled dot products, ALiBi, scores, masked_softmax", "[nn]", float, double) {
     for (const char* name : {"sdpa", "sdpa_padding", "sdpa_plain", "sdpa_each"}) compare_product<T>(name, {});
     for (const char* name : {"sdpa_causal", "sdpa_causal_later", "sdpa_causal_mask"})
         compare_product<T>(name, {.causal = true});
     compare_product<T>("sdpa_scale", {.scale = 0.3});
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal, open, composed, fused", "[nn]", float, double) {
     for (const std::size_t heads : {4, 6}) {
         const std::string name = "alibi_" + std::to_string(heads);
         const std::vector<double> slopes = nn::alibi_slopes(heads);
@@ -132,9 +109,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal, open, comp
         compare_product<T>(name + "_open", {.alibi = slopes});
         compare_product<T>(name, {.causal = true, .alibi = slopes});
     }
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, and AdditiveAttention", "[nn]", float, double) {
     Generator random{1, 0};
     compare_score<T>("dot", false, std::make_unique<nn::DotScore<T>>());
     compare_score<T>("scaled_dot", false, std::make_unique<nn::ScaledDotScore<T>>());
@@ -149,9 +123,6 @@ TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, and AdditiveAtte
                        return attention.forward(in.at("queries"), in.at("keys"), in.at("values"), valid_lens);
                    });
     }
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", float, double) {
     for (const std::string& kind : kLengthKinds) {
         const nn::ValidLengths valid_lens = Case("masked_softmax" + kind).valid_lens();
         compare<T>("masked_softmax" + kind, {"x"},
@@ -174,8 +145,8 @@ TEST_CASE("scores: initial values reach to 1 / sqrt(width), and no further", "[n
     CHECK_ALL(largest(concat.w.value()) <= 1.0 / 16, largest(concat.w.value()) > 0.9 / 16);
 }
 
-TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and signs, from 0 and later", "[nn]", float, double) {
-    for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
+TEMPLATE_TEST_CASE("PyTorch agrees: rotary of both kinds, sinusoidal and learned positions", "[nn]", float, double) {
+    for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved})
         for (const bool clockwise : {false, true}) {
             const std::string name = std::string("rotary_") +
                                      (pairs == RotaryPairs::halves ? "halves" : "interleaved") +
@@ -184,15 +155,10 @@ TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and signs, from 0 and 
             compare<T>(name, {"x"}, [&](const Named<T>& in) { return rotary(in.at("x"), first); });
             compare<T>(name + "_later", {"x"}, [&](const Named<T>& in) { return rotary(in.at("x"), later); });
         }
-    }
-}
-
-TEMPLATE_TEST_CASE("PyTorch agrees: sinusoidal and learned positions", "[nn]", float, double) {
     Generator random{1, 0};
     check_close(nn::sinusoidal_positions<T>(50, 10), Case("sinusoidal").array<double>("output"), kTolerance<T>);
     nn::LearnedPositions<T> learned(random, 7, 4);
-    for (const std::size_t start : {0, 2}) {
+    for (const std::size_t start : {0, 2})
         compare<T>(start ? "learned_later" : "learned", "learned", learned, {"x"},
                    [&](const Named<T>& in) { return learned.forward(in.at("x"), start); });
-    }
 }

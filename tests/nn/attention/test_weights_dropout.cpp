@@ -3,11 +3,9 @@
 #include "nn/attention/scores.h"
 #include "nn/init.h"
 
-namespace {
-
 // Two layers with the same parameters, one with dropout; run(layer, &random) gives output and weights.
 template <class Layer, class Run>
-void check_dropout(Layer dropping, Layer plain, const Run& run) {
+static void check_dropout(Layer dropping, Layer plain, const Run& run) {
     auto from = plain.parameters(), to = dropping.parameters();
     for (std::size_t i = 0; i < from.size(); ++i) to[i].second.value_in_place() = from[i].second.value();
     Generator random{9, 0};
@@ -29,46 +27,33 @@ void check_dropout(Layer dropping, Layer plain, const Run& run) {
     CHECK_THROWS_WITH(run(dropping, nullptr), contains("needs random numbers: pass a Generator"));
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("dropout of weights: causal heads, the wrapper and multi-head attention", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("dropout of weights: heads, any score, and alike without the weights", "[nn]", float, double) {
     Generator random{1, 0};
     const Tensor<T> x(random_array<T>({2, 8, 6}, 1));
     const auto run = [&](const auto& layer, Generator* keys) { return layer.forward(x, keys); };
-    for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
-        check_dropout(nn::CausalAttention<T>(random, 6, 4, 8, 0.5, false, how),
-                      nn::CausalAttention<T>(random, 6, 4, 8, 0.0, false, how), run);
-    check_dropout(nn::MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.5, 2),
-                  nn::MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.0, 2), run);
-    check_dropout(nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2),
-                  nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
-                  [&](const auto& layer, Generator* keys) { return layer.forward(x, nn::NeedWeights::yes, keys); });
+    for (const auto how : {CausalMask::fill_minus_infinity, CausalMask::renormalize})
+        check_dropout(CausalAttention<T>(random, 6, 4, 8, 0.5, false, how),
+                      CausalAttention<T>(random, 6, 4, 8, 0.0, false, how), run);
+    check_dropout(MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.5, 2),
+                  MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.0, 2), run);
+    check_dropout(MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2), MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
+                  [&](const auto& layer, Generator* keys) { return layer.forward(x, NeedWeights::yes, keys); });
     const Tensor<T> key(random_array<T>({2, 5, 6}, 2));
     check_dropout(
-        nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
-        [&](const auto& layer, Generator* keys) { return layer.forward(x, key, key, {}, nn::NeedWeights::yes, keys); });
-}
-
-TEMPLATE_TEST_CASE("dropout of weights: Attention with any score, and AdditiveAttention", "[nn]", float, double) {
-    Generator random{1, 0};
+        MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2), MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
+        [&](const auto& layer, Generator* keys) { return layer.forward(x, key, key, {}, NeedWeights::yes, keys); });
     const Tensor<T> Q(random_array<T>({2, 8, 6}, 1)), K(random_array<T>({2, 9, 6}, 2));
-    const auto run = [&](const auto& layer, Generator* keys) { return layer.forward(Q, K, K, {}, keys); };
-    const auto bilinear = [&](double p) {
-        return nn::Attention<T>(std::make_unique<nn::BilinearScore<T>>(random, 6, 6), p);
-    };
-    check_dropout(bilinear(0.5), bilinear(0.0), run);
-    check_dropout(nn::AdditiveAttention<T>(random, 6, 6, 4, 0.5), nn::AdditiveAttention<T>(random, 6, 6, 4, 0.0), run);
-}
-
-TEMPLATE_TEST_CASE("dropout of weights: multi-head attention drops alike without its weights", "[nn]", float, double) {
+    const auto run_cross = [&](const auto& layer, Generator* keys) { return layer.forward(Q, K, K, {}, keys); };
+    const auto bilinear = [&](double p) { return Attention<T>(std::make_unique<BilinearScore<T>>(random, 6, 6), p); };
+    check_dropout(bilinear(0.5), bilinear(0.0), run_cross);
+    check_dropout(AdditiveAttention<T>(random, 6, 6, 4, 0.5), AdditiveAttention<T>(random, 6, 6, 4, 0.0), run_cross);
     Generator initial{1, 0};
-    const nn::MultiHeadAttention<T> attention(initial, 6, 8, 40, 0.5, 2);
-    const Tensor<T> x(random_array<T>({2, 40, 6}, 1));
-    const auto with = [&](nn::NeedWeights wanted) {
-        Generator random{3, 0};
-        return attention.forward(x, wanted, &random).output.value();
+    const MultiHeadAttention<T> attention(initial, 6, 8, 40, 0.5, 2);
+    const Tensor<T> longer(random_array<T>({2, 40, 6}, 1));
+    const auto with = [&](NeedWeights wanted) {
+        Generator keys{3, 0};
+        return attention.forward(longer, wanted, &keys).output.value();
     };
-    check_close(with(nn::NeedWeights::no), with(nn::NeedWeights::yes), std::is_same_v<T, double> ? 1e-13 : 1e-5);
-    Generator random{3, 0};
-    CHECK_FALSE(attention.forward(x, nn::NeedWeights::no, &random).weights.defined());
+    check_close(with(NeedWeights::no), with(NeedWeights::yes), std::is_same_v<T, double> ? 1e-13 : 1e-5);
+    CHECK_FALSE(attention.forward(longer, NeedWeights::no, &random).weights.defined());
 }
