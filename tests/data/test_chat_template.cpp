@@ -6,12 +6,8 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 
-using namespace inkling::data;
-
-namespace {
-
-std::unique_ptr<Tokenizer> chat_tokenizer(const std::string& name, const std::vector<std::string>& added) {
-    static const nlohmann::json all = testing::reference("tokenizers.json");
+static std::unique_ptr<Tokenizer> chat_tokenizer(const std::string& name, const std::vector<std::string>& added) {
+    static const json all = reference("tokenizers.json");
     auto plain = parse_tokenizer(all["tokenizers"][name]["tokenizer"].dump(), name);
     if (added.empty()) return plain;
     BpeSpec spec = dynamic_cast<const BpeTokenizer&>(*plain).spec();
@@ -24,28 +20,27 @@ std::unique_ptr<Tokenizer> chat_tokenizer(const std::string& name, const std::ve
     return plain;
 }
 
-std::vector<ChatMessage> messages_of(const nlohmann::json& list) {
+static std::vector<ChatMessage> messages_of(const json& list) {
     std::vector<ChatMessage> messages;
-    for (const nlohmann::json& m : list)
-        messages.push_back({m["role"].get<std::string>(), m["content"].get<std::string>()});
+    for (const json& m : list) messages.push_back({m["role"].get<std::string>(), m["content"].get<std::string>()});
     return messages;
 }
 
 template <class Values>
-std::string hash_of(const Values& values) {
+static std::string hash_of(const Values& values) {
     std::uint64_t h = 0xCBF29CE484222325;
     for (const auto v : values) h = (h ^ static_cast<std::uint64_t>(v)) * 0x100000001B3;
     return fmt::format("{:016x}", h);
 }
 
-std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
+static std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
     std::vector<std::int32_t> marks;
     std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
                  [&](std::int32_t id) { return tokenizer.is_special(id); });
     return marks;
 }
 
-std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
+static std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
     std::vector<std::int32_t> ids;
     for (std::size_t i = 0; i < all.ids.size(); ++i)
         if (all.answer[i]) ids.push_back(all.ids[i]);
@@ -56,10 +51,8 @@ constexpr char kSimple[] =
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-}  // namespace
-
-TEST_CASE("chat templates: ids and masks of answers are those of transformers", "[data]") {
-    const nlohmann::json r = testing::reference("chats.json");
+TEST_CASE("chat templates: ids and masks of answers are transformers', with the token that ends each", "[data]") {
+    const json r = reference("chats.json");
     REQUIRE(r["forms"].size() == 9);
     for (const auto& [form, f] : r["forms"].items()) {
         const auto tokenizer =
@@ -69,7 +62,7 @@ TEST_CASE("chat templates: ids and masks of answers are those of transformers", 
         const ChatTemplate chat(f["template"].get<std::string>(), *tokenizer, marks);
         REQUIRE(f["made"].size() == 40);
         for (std::size_t i = 0; i < 40; ++i) {
-            const nlohmann::json& made = f["made"][i];
+            const json& made = f["made"][i];
             if (made.is_null()) continue;
             INFO(form << " " << i << " " << r["conversations"][i].dump());
             const auto messages = messages_of(r["conversations"][i]);
@@ -80,9 +73,6 @@ TEST_CASE("chat templates: ids and masks of answers are those of transformers", 
             CHECK(made[4] == hash_of(chat.encode(messages, *tokenizer)));
         }
     }
-}
-
-TEST_CASE("chat templates: an answer is what is said and the token that ends it", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const ChatTemplate chat(kSimple, *tokenizer);
     const std::vector<ChatMessage> messages{{"user", "a<|im_end|>"}, {"assistant", "b<|im_end|>"}, {"user", "c"}};
@@ -131,7 +121,7 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[data]") {
         {with("m.content", "m.content + m.content"), ""},
         {with("m.content", "m.content | shout"), "its filter shout is not supported"},
         {with("m.content", "m.content | upper"), ""},
-        {with("<|im_end|>", "<|end|>"), "behind an answer it has '<|end|>', which is no special token"},
+        {with("<|im_end|>", "<|end|>"), "after an answer it has '<|end|>', which is not a special token"},
         {with("{% endfor %}", "{% endloop %}"), "its statement endloop is not supported"},
         {with("{% endif %}", ""), "a statement is not closed"},
         {with("m.role + ", "m.role + 1 + "), "its + wants two numbers or two texts"},
@@ -197,7 +187,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
         "{{ '<call>' ~ (c.function | tojson) }}{% endfor %}{{ '<|im_end|>' }}{% endfor %}{% if add_generation_prompt %}"
         "{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}{{ '<no>' }}{% endif %}{% endif %}";
     const ChatTemplate chat(text, *tokenizer);
-    const auto calls = nlohmann::json::parse(
+    const auto calls = json::parse(
         R"({"content": null, "tool_calls": [{"function": {"arguments": {"a": "<|im_end|>", "b": [1.5, null]}, "name": "f"}}]})");
     const std::vector<ChatMessage> messages{
         {"user", "a"}, {"assistant", "", calls}, {"tool", "12", {{"name", "f"}}}, {"assistant", "b"}};
@@ -212,7 +202,8 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     CHECK(tokenizer->decode(asked) ==
           "{\"n\": \"<|im_start|>\"}<|im_start|>user\na<|im_end|><|im_start|>assistant\n<no>");
     CHECK(std::count(asked.begin(), asked.end(), chat.end_of_turn()) == 1);
-    CHECK_THROWS_WITH(chat.encode(messages, *tokenizer, {.stop = [] { return true; }}), contains("nobody waits"));
+    CHECK_THROWS_WITH(chat.encode(messages, *tokenizer, {.stop = [] { return true; }}),
+                      contains("the request was cancelled"));
     // content that a template does not show is refused, unless the text differs without it
     const ChatTemplate plain(kSimple, *tokenizer);
     CHECK_THROWS_WITH(
@@ -235,7 +226,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
               .size() == 2);
 }
 
-TEST_CASE("chat templates: an answer begins where the template asks for it", "[data]") {
+TEST_CASE("chat templates: an answer begins where the template asks for it, in linear time", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string head = "{% for m in messages %}<|im_start|>{{ m.role + '\n' }}", end = "<|im_end|>{% endfor %}",
                       ask = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
@@ -250,23 +241,18 @@ TEST_CASE("chat templates: an answer begins where the template asks for it", "[d
              end.substr(0, 10) + "{% endif %}{% endfor %}" + ask,
          "b<|im_end|><|im_end|>"},
     };
-    for (const auto& [text, learned] : table) {
-        INFO(text);
-        CHECK(learned_of(ChatTemplate(text, *tokenizer).apply(messages, *tokenizer), *tokenizer) == learned);
-    }
-}
-
-TEST_CASE("chat templates: time is linear in the messages", "[data]") {
-    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    for (const auto& [text, learned] : table)
+        WITH_INFO(text,
+                  CHECK(learned_of(ChatTemplate(text, *tokenizer).apply(messages, *tokenizer), *tokenizer) == learned));
     const ChatTemplate chat(
         "{% for m in messages %}{% if messages[0].role == 'user' %}{{ '<|im_start|>' + m.role + '\n' + "
         "m.content + '<|im_end|>' }}{% endif %}{% endfor %}",
         *tokenizer);
     const auto work = [&](std::size_t n) {  // of the processor, whatever else the machine does
-        std::vector<ChatMessage> messages;
-        for (std::size_t i = 0; i < n; ++i) messages.push_back({i % 2 ? "assistant" : "user", "Hello there"});
+        std::vector<ChatMessage> turns;
+        for (std::size_t i = 0; i < n; ++i) turns.push_back({i % 2 ? "assistant" : "user", "Hello there"});
         const std::clock_t begin = std::clock();
-        CHECK(chat.apply(messages, *tokenizer).ids.size() > 6 * n);
+        CHECK(chat.apply(turns, *tokenizer).ids.size() > 6 * n);
         return std::clock() - begin;
     };
     const std::clock_t few = work(1000), many = work(8000);

@@ -7,22 +7,19 @@
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "tests/data/corpus.h"
 
-using namespace inkling::data;
 using Ids = std::vector<std::int32_t>;
 using Texts = std::vector<std::string_view>;
 
-namespace {
+static Ids ids(const Dataset& corpus) { return corpus.ids.copy(); }
 
-Ids ids(const Dataset& corpus) { return corpus.ids.copy(); }
-
-std::vector<fs::path> files(const ScratchFolder& folder) {
+static std::vector<fs::path> files(const ScratchFolder& folder) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder.path())) found.push_back(entry.path());
     return found;
 }
 
 // Random words, numbers, white space and other characters.
-std::string mixed_text(std::size_t size, std::uint64_t seed) {
+static std::string mixed_text(std::size_t size, std::uint64_t seed) {
     const char* const parts[] = {"word", " the",          "\n", "  ",   "\t", "x1", "é",  " 日本",           "don't",
                                  "?!",   "<|endoftext|>", "9",  "\r\n", " ",  "a",  "'s", "\xF0\x9F\x98\x80"};
     std::string text;
@@ -30,9 +27,7 @@ std::string mixed_text(std::size_t size, std::uint64_t seed) {
     return text;
 }
 
-}  // namespace
-
-TEST_CASE("dataset: an end of text between documents, else lines that end", "[data]") {
+TEST_CASE("dataset: an end of text between documents, else lines that end, and a bad character by name", "[data]") {
     const Texts documents = {"ab", "", "b\n", "a"};
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
     CHECK(ids(make_dataset(corpus_of(documents), characters)) == Ids{1, 2, 0, 2, 0, 1});
@@ -48,10 +43,6 @@ TEST_CASE("dataset: an end of text between documents, else lines that end", "[da
     }
     CHECK(ids(make_dataset(corpus_of(documents), bpe)) == expected);
     CHECK_ALL(make_dataset(corpus_of(documents), bpe).bytes == 5, make_dataset(corpus_of({}), bpe).ids.empty());
-}
-
-TEST_CASE("dataset: a character that cannot be encoded is named, with its place in the document", "[data]") {
-    const CharTokenizer characters = CharTokenizer::from_text("\nab");
     const std::string late = std::string(200'000, 'a') + "c";
     CHECK_THROWS_WITH(make_dataset(corpus_of({"ab", late}), characters),
                       contains("1.txt: the character 'c' (U+0063) at byte 200000 is not in"));
@@ -205,7 +196,7 @@ TEST_CASE("content hash: depends on every byte, on the length, and not on the pi
     }
 }
 
-TEST_CASE("dataset: a file of ids is not written through a link", "[data]") {
+TEST_CASE("dataset: a file of ids is not written through a link, and is shared by runs", "[data]") {
     const ScratchFolder folder;
     const std::string user = folder.write("user", "mine"), cache = folder.path("cache"), text = mixed_text(5000, 1);
     const Corpus corpus = corpus_of({text});
@@ -218,15 +209,12 @@ TEST_CASE("dataset: a file of ids is not written through a link", "[data]") {
     CHECK(make().fingerprint == first.fingerprint);
     std::ifstream in(user);
     CHECK_ALL(std::string(std::istreambuf_iterator<char>(in), {}) == "mine", !fs::is_symlink(file));
-}
-
-TEST_CASE("dataset: several runs of a text share what is encoded", "[data]") {
     const std::string one = mixed_text(5000, 1), two = mixed_text(5000, 2);
-    const Corpus corpus = corpus_of({one}), other = corpus_of({two});
-    const auto tokenizer = CharTokenizer::from_texts(Texts{one, two}, ByteFallback::never);
+    const Corpus of_one = corpus_of({one}), of_two = corpus_of({two});
+    const auto letters = CharTokenizer::from_texts(Texts{one, two}, ByteFallback::never);
     DatasetsInMemory known;
-    const auto make = [&](const Corpus& text) { return make_dataset(text, tokenizer, {.in_memory = &known}); };
-    const Dataset first = make(corpus), again = make(corpus), different = make(other);
-    CHECK_ALL(first.owner == again.owner, first.fingerprint == make_dataset(corpus, tokenizer).fingerprint);
-    CHECK_ALL(different.fingerprint == make_dataset(other, tokenizer).fingerprint, known.size() == 2);
+    const auto keep = [&](const Corpus& of) { return make_dataset(of, letters, {.in_memory = &known}); };
+    const Dataset kept = keep(of_one), again = keep(of_one), different = keep(of_two);
+    CHECK_ALL(kept.owner == again.owner, kept.fingerprint == make_dataset(of_one, letters).fingerprint);
+    CHECK_ALL(different.fingerprint == make_dataset(of_two, letters).fingerprint, known.size() == 2);
 }

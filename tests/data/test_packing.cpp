@@ -1,8 +1,6 @@
 // Rows of examples.
 #include "data/packing.h"
 
-using namespace inkling::data;
-
 namespace {
 
 // Examples of these lengths; example e has the ids 100 e, 100 e + 1, ..., of which every `nth` is learned.
@@ -12,9 +10,8 @@ struct Made {
     std::vector<std::uint64_t> ends;
     Made(const std::vector<std::size_t>& lengths, std::size_t nth = 1) {
         for (std::size_t d = 0; d < lengths.size(); ++d) {
-            for (std::size_t i = 0; i < lengths[d]; ++i) {
+            for (std::size_t i = 0; i < lengths[d]; ++i)
                 ids.push_back(static_cast<std::int32_t>(100 * d + i)), learn.push_back(i % nth == 0);
-            }
             ends.push_back(ids.size());
         }
     }

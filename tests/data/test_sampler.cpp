@@ -9,12 +9,8 @@
 #include "tests/data/shakespeare.h"
 #include "tests/support/pieces.h"
 
-using namespace inkling::data;
-
-namespace {
-
 // The starts of the windows of steps [0, steps), in order, for tokens that are positions().
-std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
+static std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
     std::vector<std::size_t> all;
     Batch batch;
     for (std::uint64_t step = 0; step < steps; ++step) {
@@ -26,14 +22,14 @@ std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
 }
 
 // 0, 1, 2, ...: each token's value is its position.
-std::vector<std::int32_t> positions(std::size_t n) {
+static std::vector<std::int32_t> positions(std::size_t n) {
     std::vector<std::int32_t> tokens(n);
     for (std::size_t i = 0; i < n; ++i) tokens[i] = static_cast<std::int32_t>(i);
     return tokens;
 }
 
 // The text with a bar before each token that begins a paragraph.
-std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+static std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
     const Paragraphs paragraphs(tokenizer);
     std::string text;
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -43,14 +39,12 @@ std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids
     return text;
 }
 
-std::string marked_letters(const std::string& text) {
+static std::string marked_letters(const std::string& text) {
     const CharTokenizer tokenizer = CharTokenizer::from_text(text);
     return marked(tokenizer, tokenizer.encode(text));
 }
 
-}  // namespace
-
-TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
+TEST_CASE("sampler: rows are windows, targets are one further, sequential ones follow each other", "[data]") {
     const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
     CAPTURE(name_of(kind));
     const auto tokens = positions(101);
@@ -66,6 +60,11 @@ TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
             CHECK(targets[i] <= 100);
         }
     }
+    const auto few = positions(33);  // 4 windows of 8
+    const auto all = starts(*make_sampler(SamplerKind::sequential, few, 3, 8, 0), 4);
+    CHECK(all == std::vector<std::size_t>{0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24});
+    const auto one_less = starts(*make_sampler(SamplerKind::sequential, std::span(few).first(32), 3, 8, 0), 2);
+    CHECK(one_less == std::vector<std::size_t>{0, 8, 16, 0, 8, 16});
 }
 
 TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[data]") {
@@ -124,14 +123,6 @@ TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another or
     CHECK(starts(*make_sampler(SamplerKind::shuffle, one_window, 2, 8, 3), 1) == std::vector<std::size_t>{0, 0});
 }
 
-TEST_CASE("sampler sequential: step s, row b takes window (s B + b) mod floor((N - 1) / T)", "[data]") {
-    const auto tokens = positions(33);  // 4 windows of 8
-    const auto all = starts(*make_sampler(SamplerKind::sequential, tokens, 3, 8, 0), 4);
-    CHECK(all == std::vector<std::size_t>{0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24});
-    const auto one_less = starts(*make_sampler(SamplerKind::sequential, std::span(tokens).first(32), 3, 8, 0), 2);
-    CHECK(one_less == std::vector<std::size_t>{0, 8, 16, 0, 8, 16});
-}
-
 TEST_CASE("sampler: the shortest text that is enough, and errors say what to do", "[data]") {
     const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
     CAPTURE(name_of(kind));
@@ -187,15 +178,12 @@ TEST_CASE("split_tokens: the last part validates, of fractions from 0 up to 1", 
     CHECK_THROWS_AS(split_tokens(ten, std::nan("")), Error);
 }
 
-TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[data]") {
+TEST_CASE("paragraphs: begin with the text, after blank lines of any tokens, after an end of text", "[data]") {
     CHECK(marked_letters("ab\nc\n\nd\n\ne") == "|ab\nc\n\n|d\n\n|e");
     CHECK(marked_letters("a\r\nb\r\n\r\nc\rd") == "|a\r\nb\r\n\r\n|c\rd");
     CHECK(marked_letters("a\n\n\nb") == "|a\n\n|\n|b");
     CHECK(marked_letters("a\n \nb") == "|a\n \nb");  // not blank, as Markdown has it: too rare to look for
     CHECK(marked_letters("\na") == "|\n|a");         // the first line is blank
-}
-
-TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end of text", "[data]") {
     const Pieces words({"a", "\n", "\n\n", ".\n", "", "\r", " \r\n\r\n", "b\n\n", "<end>"}, 8);
     const auto begins = [&](std::vector<std::int32_t> ids) { return Paragraphs(words).begins(ids, ids.size() - 1); };
     CHECK_ALL(begins({0}), begins({0, 2, 0}), begins({3, 1, 0}), begins({0, 1, 1, 0}));
@@ -209,7 +197,7 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
     CHECK(marked(bpe, dataset.ids.copy()) == "|one\n<|endoftext|>|two\n\n|The end.");
 }
 
-TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") {
+TEST_CASE("sampler paragraphs: windows begin where a paragraph does, and long ones are seen whole", "[data]") {
     const auto ids = positions(100);  // of which 9, 39 and 69 end a paragraph
     std::vector<std::string> words(ids.size(), "a");
     words[9] = words[39] = words[69] = "\n\n";
@@ -221,15 +209,12 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
     REQUIRE(count.size() == 3);
     CHECK(std::abs(count[0] - 8000 * 10 / 70) < 160);  // 5 standard deviations
     CHECK_ALL(std::abs(count[10] - 8000 * 30 / 70) < 220, std::abs(count[40] - 8000 * 30 / 70) < 220);
-}
-
-TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen", "[data]") {
-    const auto ids = positions(100);
-    std::vector<std::string> words(ids.size(), "a");
-    words[49] = "\n\n";
-    const Pieces tokenizer(words);
+    const auto longer = positions(100);
+    std::vector<std::string> more_words(longer.size(), "a");
+    more_words[49] = "\n\n";
+    const Pieces more_tokens(more_words);
     std::set<std::size_t> found;
-    for (const std::size_t start : starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &tokenizer), 2000))
+    for (const std::size_t start : starts(*make_sampler(SamplerKind::paragraphs, longer, 4, 8, 1, &more_tokens), 2000))
         found.insert(start);
     std::set<std::size_t> expected = {0, 50};
     for (std::size_t i = 8; i < 50; ++i) expected.insert(i);
@@ -238,10 +223,10 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
 
     // without a blank line the windows are those of the sampler `random`
     const Pieces plain(std::vector<std::string>(100, "a"));
-    auto random = starts(*make_sampler(SamplerKind::random, ids, 4, 8, 1), 100);
+    auto random = starts(*make_sampler(SamplerKind::random, longer, 4, 8, 1), 100);
     for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's
-    CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &plain), 100) == random);
-    CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 2, &plain), 100) != random);
-    CHECK_THROWS_WITH(make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1), contains("tokenizer"));
-    CHECK_THROWS_AS(make_sampler(SamplerKind::paragraphs, std::span(ids).first(8), 4, 8, 1, &plain), BadInput);
+    CHECK(starts(*make_sampler(SamplerKind::paragraphs, longer, 4, 8, 1, &plain), 100) == random);
+    CHECK(starts(*make_sampler(SamplerKind::paragraphs, longer, 4, 8, 2, &plain), 100) != random);
+    CHECK_THROWS_WITH(make_sampler(SamplerKind::paragraphs, longer, 4, 8, 1), contains("tokenizer"));
+    CHECK_THROWS_AS(make_sampler(SamplerKind::paragraphs, std::span(longer).first(8), 4, 8, 1, &plain), BadInput);
 }

@@ -2,13 +2,9 @@
 // only those below, and a mechanism of a decoder is read in one place.
 
 namespace fs = std::filesystem;
-using inkling::formats::read_file;
-using inkling::testing::tests_path;
-
-namespace {
 
 // A page without its code blocks.
-std::string prose(const fs::path& page) {
+static std::string prose(const fs::path& page) {
     std::istringstream lines(read_file(page));
     std::string text;
     bool code = false;
@@ -23,7 +19,7 @@ std::string prose(const fs::path& page) {
 }
 
 // Whether a page has the heading of a link: #what-to-do is "What to do".
-bool has_heading(const fs::path& page, const std::string& name) {
+static bool has_heading(const fs::path& page, const std::string& name) {
     std::istringstream lines(prose(page));
     for (std::string line; std::getline(lines, line);) {
         if (!line.starts_with("#")) continue;
@@ -39,11 +35,9 @@ bool has_heading(const fs::path& page, const std::string& name) {
     return false;
 }
 
-std::vector<std::smatch> matches(const std::string& text, const std::regex& pattern) {
+static std::vector<std::smatch> matches(const std::string& text, const std::regex& pattern) {
     return {std::sregex_iterator(text.begin(), text.end(), pattern), std::sregex_iterator()};
 }
-
-}  // namespace
 
 TEST_CASE("pages: links and paths lead somewhere", "[docs]") {
     const fs::path root = fs::path(tests_path("")).parent_path().parent_path();
@@ -93,16 +87,14 @@ TEST_CASE("floors: nothing in engine/ includes what is above it", "[docs]") {
     const std::vector<std::string> floors = {"base",    "process", "memory", "kernels", "array",    "autograd",
                                              "weights", "ops",     "fused",  "more",    "gradcheck"};
     const std::regex include(R"(#include "engine/(\w+)/)");
-    for (auto floor = floors.begin(); floor != floors.end(); ++floor) {
+    for (auto floor = floors.begin(); floor != floors.end(); ++floor)
         for (const auto& file : fs::recursive_directory_iterator(tests_path("../engine/") + *floor)) {
             if (!file.is_regular_file()) continue;
             const std::string code = read_file(file.path());
-            for (std::sregex_iterator at(code.begin(), code.end(), include), end; at != end; ++at) {
-                INFO(file.path() << ": " << (*at)[0]);
-                CHECK(std::find(floors.begin(), floor + 1, (*at)[1]) != floor + 1);
-            }
+            for (std::sregex_iterator at(code.begin(), code.end(), include), end; at != end; ++at)
+                WITH_INFO(file.path() << ": " << (*at)[0],
+                          CHECK(std::find(floors.begin(), floor + 1, (*at)[1]) != floor + 1));
         }
-    }
 }
 
 TEST_CASE("pages: what a decoder computes is read in models/decoder.h alone", "[docs]") {
@@ -116,9 +108,7 @@ TEST_CASE("pages: what a decoder computes is read in models/decoder.h alone", "[
         INFO(field);
         CHECK(reads("decoder.h", field));
         for (const char* const other : {"transformer.cpp", "tensor_ops.h", "inference/rows.h", "inference/rows.cpp",
-                                        "inference/inference_model.cpp"}) {
-            INFO(other);
-            CHECK_FALSE(reads(other, field));
-        }
+                                        "inference/inference_model.cpp"})
+            WITH_INFO(other, CHECK_FALSE(reads(other, field)));
     }
 }

@@ -5,19 +5,15 @@
 #include "nn/sequential.h"
 #include "train/optimizers/adamw.h"
 
-namespace {
-
 // The text that f writes to std::cout.
 template <class F>
-std::string printed(const F& f) {
+static std::string printed(const F& f) {
     std::ostringstream text;
     std::streambuf* const terminal = std::cout.rdbuf(text.rdbuf());
     f();
     std::cout.rdbuf(terminal);
     return text.str();
 }
-
-}  // namespace
 
 TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     auto x = Tensor<float>::from({{1, 2}, {3, 4}});

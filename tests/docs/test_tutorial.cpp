@@ -1,16 +1,14 @@
 // docs/NAME.md shows the code of docs/NAME_tutorial.cpp and its output.
 #include "tests/cli/program.h"
 
-namespace {
-
 using Lines = std::vector<std::string>;
-const std::string kDocs = inkling::testing::tests_path("../docs/");
+const std::string kDocs = tests_path("../docs/");
 
 // The fenced blocks of a page in one language.
-std::vector<Lines> blocks(const std::string& page, const std::string& language) {
+static std::vector<Lines> blocks(const std::string& page, const std::string& language) {
     std::vector<Lines> found;
     bool inside = false, wanted = false;
-    for (const std::string& line : inkling::testing::lines_of(read_file(kDocs + page + ".md"))) {
+    for (const std::string& line : lines_of(read_file(kDocs + page + ".md"))) {
         if (line.starts_with("```")) {
             inside = !inside;
             wanted = inside && line == "```" + language;
@@ -24,24 +22,16 @@ std::vector<Lines> blocks(const std::string& page, const std::string& language) 
 
 const std::string kPages[] = {"attention", "learning"};
 
-}  // namespace
-
-TEST_CASE("tutorials: a page shows what its program prints", "[docs]") {
+TEST_CASE("tutorials: a page shows its program's code, and what that prints", "[docs]") {
     for (const std::string& name : kPages) {
         Lines page;
         for (const Lines& block : blocks(name, "text")) page.insert(page.end(), block.begin(), block.end());
-        const Lines program = inkling::testing::lines_of(
-            inkling::testing::printed_by(inkling::testing::kTutorials + ("/" + name + "_tutorial")));
+        const Lines program = lines_of(printed_by(kTutorials + ("/" + name + "_tutorial")));
         REQUIRE(page.size() > 40);
-        for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
-            INFO(name << ": line " << i + 1 << " of the output");
-            REQUIRE(page[i] == program[i]);
-        }
+        for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i)
+            WITH_INFO(name << ": line " << i + 1 << " of the output", REQUIRE(page[i] == program[i]));
         CHECK(page.size() == program.size());
     }
-}
-
-TEST_CASE("tutorials: a page's code is its program's", "[docs]") {
     for (const std::string& name : kPages) {
         const std::string program = read_file(kDocs + name + "_tutorial.cpp");
         const auto code = blocks(name, "cpp");

@@ -2,8 +2,6 @@
 
 #include "tests/formats/file_folder.h"
 
-using namespace inkling::formats;
-
 TEST_CASE("file: written bytes are read back, a name of 255 bytes too, and files without a size", "[data]") {
     const Folder dir;
     for (const std::size_t size : {0, 1, 4095, 4096, 65537, 1000000}) {
@@ -21,7 +19,7 @@ TEST_CASE("file: written bytes are read back, a name of 255 bytes too, and files
     CHECK(read_file(dir.path / std::string(255, 'n')) == "x");
 }
 
-TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
+TEST_CASE("file: reading names what cannot be read, and why, and a NUL byte does not cut a name", "[data]") {
     const Folder dir;
     const fs::path missing = dir.path / "no.txt";
     CHECK(error_of([&] { read_file(missing); }) ==
@@ -34,9 +32,17 @@ TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
         fs::permissions(dir.path / "secret", fs::perms::none);
         CHECK_THAT(error_of([&] { read_file(dir.path / "secret"); }), contains("Permission denied"));
     }
+    write_file_atomic(dir.path / "a", "another file");
+    const fs::path name = dir.path / std::string("a\0b", 3);
+    for (const std::string& message : {error_of([&] { read_file(name); }), error_of([&] { MappedFile{name}; }),
+                                       error_of([&] { is_there(name); }), error_of([&] { is_folder(name); })})
+        CHECK(message ==
+              fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(name, "x"); }), contains("its name has a NUL byte"));
+    CHECK(read_file(dir.path / "a") == "another file");
 }
 
-TEST_CASE("file: anything but a regular file is refused by name, without waiting", "[data]") {
+TEST_CASE("file: anything but a regular file is refused by name, and so is one that is too large", "[data]") {
     const Folder dir;
     const fs::path fifo = dir.path / "fifo", socket = dir.path / "socket", link = dir.path / "link";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);  // nobody writes to it: opening it would wait for ever
@@ -52,10 +58,6 @@ TEST_CASE("file: anything but a regular file is refused by name, without waiting
             CHECK(error_of([&, &path = path] { read_file(path, of); }) == expected);
         CHECK(error_of([&path = path] { MappedFile{path}; }) == expected);
     }
-}
-
-TEST_CASE("file: each kind has a largest size, which is refused before it is read", "[data]") {
-    const Folder dir;
     const fs::path path = dir.path / "large";
     for (const FileKind kind : {FileKind::json, FileKind::merges, FileKind::toml, FileKind::prompt, FileKind::any}) {
         const std::uint64_t limit = kind.limit;
@@ -75,19 +77,7 @@ TEST_CASE("file: each kind has a largest size, which is refused before it is rea
     CHECK(MappedFile(path).size() > 1 << 30);  // those that are mapped may be larger than memory
 }
 
-TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
-    const Folder dir;
-    write_file_atomic(dir.path / "a", "another file");
-    const fs::path name = dir.path / std::string("a\0b", 3);
-    for (const std::string& message : {error_of([&] { read_file(name); }), error_of([&] { MappedFile{name}; }),
-                                       error_of([&] { is_there(name); }), error_of([&] { is_folder(name); })})
-        CHECK(message ==
-              fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
-    CHECK_THAT(error_of<Error>([&] { write_file_atomic(name, "x"); }), contains("its name has a NUL byte"));
-    CHECK(read_file(dir.path / "a") == "another file");
-}
-
-TEST_CASE("file: what is there, holes in it, and what cannot be told", "[data]") {
+TEST_CASE("file: what is there, holes in it, and a copy of a mapped file", "[data]") {
     const Folder dir;
     write_file_atomic(dir.path / "file", "x");
     CHECK_ALL(is_there(dir.path), is_folder(dir.path), is_there(dir.path / "file"), !is_folder(dir.path / "file"));
@@ -106,18 +96,14 @@ TEST_CASE("file: what is there, holes in it, and what cannot be told", "[data]")
     CHECK_FALSE(has_hole(path));
     fs::resize_file(path, 1'000'000);
     CHECK(has_hole(path));
-}
-
-TEST_CASE("file: a copy of a mapped file shares its bytes and outlives it", "[data]") {
-    const Folder dir;
-    write_file_atomic(dir.path / "a", "mapped");
+    write_file_atomic(dir.path / "mapped", "mapped");
     MappedFile copy;
     CHECK(copy.size() == 0);
     {
-        const MappedFile mapped(dir.path / "a");
+        const MappedFile mapped(dir.path / "mapped");
         copy = mapped;
         CHECK(copy.data() == mapped.data());
     }
-    fs::remove(dir.path / "a");
+    fs::remove(dir.path / "mapped");
     CHECK(static_cast<char>(copy.bytes()[5]) == 'd');
 }

@@ -6,23 +6,15 @@
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
-#include "tests/paths.h"
-#include "tests/support/checks.h"
-#include "tests/support/error_of.h"
 #include "tests/support/gguf.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-using formats::GgufType;
-using models::ParameterName;
 
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
 // The model of make_gguf_reference.py.
-std::unique_ptr<models::Transformer<float>> reference_model() {
-    auto model = std::make_unique<models::Transformer<float>>(gpt2_shape(24, 1, 2, 32, 16));
+std::unique_ptr<Transformer<float>> reference_model() {
+    auto model = std::make_unique<Transformer<float>>(gpt2_shape(24, 1, 2, 32, 16));
     int k = 0;
     for (auto& [name, p] : model->parameters()) {
         float* const values = p.value_in_place().data();
@@ -40,103 +32,84 @@ struct Exported {
     ScratchFolder scratch;
     fs::path path = scratch.path("model.gguf");
     Gguf file;
-    Exported(models::Transformer<float>& model, const data::Tokenizer& tokenizer, GgufType type)
-        : file((models::write_gguf(path, model, tokenizer, type, "mine"), path)) {}
+    Exported(Transformer<float>& model, const Tokenizer& tokenizer, GgufType type)
+        : file((write_gguf(path, model, tokenizer, type, "mine"), path)) {}
 };
 
-data::BpeSpec small_bpe() {
+BpeSpec small_bpe() {
     const std::string text = "the hen and the duck and the hen";
     const std::string_view part = text;
-    return data::train_bpe(std::span(&part, 1), 262);
+    return train_bpe(std::span(&part, 1), 262);
 }
 
 // The keys of a tokenizer, for a model with `more` rows than it has tokens.
-nlohmann::json keys_of(const data::BpeSpec& spec, std::size_t more = 0) {
-    const data::BpeTokenizer tokenizer(spec);
-    return gguf_of([&](auto& out) {
-               models::set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size() + more});
-           })
+json keys_of(const BpeSpec& spec, std::size_t more = 0) {
+    const BpeTokenizer tokenizer(spec);
+    return gguf_of(
+               [&](auto& out) { set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size() + more}); })
         .pairs;
 }
 
-std::string refusal(const std::function<void(data::BpeSpec&)>& change) {
-    data::BpeSpec spec = small_bpe();
+std::string refusal(const std::function<void(BpeSpec&)>& change) {
+    BpeSpec spec = small_bpe();
     change(spec);
     return error_of([&] { keys_of(spec); });
 }
 
 }  // namespace
 
-TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.cpp writes", "[models]") {
+TEST_CASE("gguf: the bytes of llama.cpp's own package, its text, and the keys of characters", "[models]") {
     const auto expected = reference("gguf/expected.json");
     const auto model = reference_model();
-    const auto tokenizer = data::CharTokenizer::from_text(expected["characters"].get<std::string>());
+    const auto tokenizer = CharTokenizer::from_text(expected["characters"].get<std::string>());
     const ScratchFolder scratch;
-    models::write_gguf(scratch.path("q8.gguf"), *model, tokenizer, GgufType::Q8_0, "reference");
-    const std::string ours = formats::read_file(scratch.path("q8.gguf")),
-                      theirs = formats::read_file(tests_path("reference/gguf/tiny-q8_0.gguf"));
+    write_gguf(scratch.path("q8.gguf"), *model, tokenizer, GgufType::Q8_0, "reference");
+    const std::string ours = read_file(scratch.path("q8.gguf")),
+                      theirs = read_file(tests_path("reference/gguf/tiny-q8_0.gguf"));
     CHECK(ours.size() == theirs.size());
     CHECK((ours == theirs));
 
     const Tokens want = expected["greedy_f32"];
     const Tokens prompt = tokenizer.encode(expected["prompt"].get<std::string>());
     CHECK(greedy_text(*model, prompt, want.size()) == want);
-}
-
-TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
     const ModelFolder folder;
-    auto loaded = models::load_model(folder.path());
-    const auto tokenizer = data::CharTokenizer::from_text("\n\\ abc\x7f");
-    const Gguf file = Exported(*loaded.model, tokenizer, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
+    auto loaded = load_model(folder.path());
+    const auto characters = CharTokenizer::from_text("\n\\ abc\x7f");
+    const Gguf file = Exported(*loaded.model, characters, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
     CHECK(file.tensors.at("blk.0.ffn_up.weight").type == "F16");
     const auto& j = file.pairs;
     check_holds(j, "general.architecture", "gpt2", "general.name", "mine", "general.file_type", 1, "gpt2.block_count",
                 2, "gpt2.context_length", 6, "gpt2.embedding_length", 12, "gpt2.feed_forward_length", 48,
                 "gpt2.attention.head_count", 2, "gpt2.attention.layer_norm_epsilon", 1e-5, "tokenizer.ggml.model",
-                "rwkv", "tokenizer.ggml.tokens",
-                nlohmann::json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}), "tokenizer.ggml.token_type",
-                nlohmann::json({1, 1, 1, 1, 1, 1, 1, 5}));
+                "rwkv", "tokenizer.ggml.tokens", json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}),
+                "tokenizer.ggml.token_type", json({1, 1, 1, 1, 1, 1, 1, 5}));
     CHECK_FALSE(j.contains("tokenizer.ggml.eos_token_id"));
     ModelFolder plain(false);  // llama.cpp's gpt2 has biases
-    CHECK(Exported(plain.model, tokenizer, GgufType::F32).file.tensors.at("blk.1.attn_qkv.bias").values ==
+    CHECK(Exported(plain.model, characters, GgufType::F32).file.tensors.at("blk.1.attn_qkv.bias").values ==
           std::vector<float>(36));
 }
 
 // The other names and numbers: "gguf models: each family comes back" reads them, and "gguf keys" compares what is read
 // with llama.cpp.
 TEST_CASE("gguf: the keys of every family, and numbers that no model here comes back from", "[models]") {
-    const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
-    const auto load = [](const std::string& name) { return models::load_model(tests_path("reference/" + name)); };
-    const auto exported = [&](const models::LoadedModel& loaded) {
+    const auto tokenizer = CharTokenizer::from_text("abcdefgh");
+    const auto load = [](const std::string& name) { return load_model(tests_path("reference/" + name)); };
+    const auto exported = [&](const LoadedModel& loaded) {
         return Exported(*loaded.model, tokenizer, GgufType::F32).file;
     };
-    const auto families = nlohmann::json::parse(R"json({
-        "llama_tiny": {"general.architecture": "llama", "llama.block_count": 2, "llama.context_length": 12,
-            "llama.embedding_length": 24, "llama.feed_forward_length": 40, "llama.attention.head_count": 4,
-            "llama.attention.head_count_kv": 2, "llama.attention.key_length": 6, "llama.attention.value_length": 6,
-            "llama.rope.dimension_count": 6, "llama.attention.layer_norm_rms_epsilon": 1e-6,
-            "llama.rope.freq_base": 500},
-        "llama_tiny_tied": {"llama.attention.key_length": 8, "llama.attention.value_length": 8,
-            "llama.rope.dimension_count": 8},
-        "families/qwen3": {"general.architecture": "qwen3", "qwen3.attention.key_length": 8,
-            "qwen3.attention.head_count_kv": 2, "qwen3.rope.freq_base": 500},
-        "families/qwen2_tied": {"general.architecture": "qwen2", "qwen2.rope.scaling.type": "linear",
-            "qwen2.rope.scaling.factor": 2},
+    const auto families = json::parse(R"json({
+        "llama_tiny": {"llama.attention.key_length": 6, "llama.attention.value_length": 6,
+            "llama.rope.dimension_count": 6},
         "families/llama_llama3": {"llama.rope.scaling.type": null},
-        "families/gpt_neox": {"general.architecture": "gptneox", "gptneox.use_parallel_residual": true,
-            "gptneox.rope.dimension_count": 4, "gptneox.attention.layer_norm_epsilon": 1e-5},
-        "families/gpt_neox_serial": {"gptneox.use_parallel_residual": false, "gptneox.rope.dimension_count": 8},
-        "families/gemma3_window": {"general.architecture": "gemma3", "gemma3.attention.sliding_window": 4,
-            "gemma3.rope.freq_base": 500, "gemma3.rope.freq_base_swa": 30,
-            "gemma3.attention.sliding_window_pattern": null},
+        "families/gpt_neox": {"gptneox.rope.dimension_count": 4},
+        "families/gpt_neox_serial": {"gptneox.use_parallel_residual": false},
+        "families/gemma3_window": {"gemma3.attention.sliding_window_pattern": null},
         "families/mistral_window": {"llama.context_length": 5, "llama.attention.sliding_window": null}
     })json");
     for (const auto& [folder, keys] : families.items()) {
         const Gguf file = exported(load(folder));
-        for (const auto& [key, value] : keys.items()) {
-            INFO(folder << ": " << key);
-            CHECK(file.pairs.value(key, nlohmann::json()) == value);
-        }
+        for (const auto& [key, value] : keys.items())
+            WITH_INFO(folder << ": " << key, CHECK(file.pairs.value(key, json()) == value));
     }
     auto gemma = load("families/gemma3_window"), llama3 = load("families/llama_llama3"), qwen = load("families/qwen3");
     gemma.model->config.global_every = 2;  // 6 is not written
@@ -170,7 +143,7 @@ TEST_CASE("gguf: the keys of every family, and numbers that no model here comes 
 }
 
 TEST_CASE("gguf: byte pairs", "[models]") {
-    const data::BpeTokenizer tokenizer(small_bpe());
+    const BpeTokenizer tokenizer(small_bpe());
     const auto& spec = tokenizer.spec();
     const auto j = keys_of(spec, 2);
     const auto tokens = j["tokenizer.ggml.tokens"].get<std::vector<std::string>>();
@@ -191,11 +164,9 @@ TEST_CASE("gguf: byte pairs", "[models]") {
                            spec.vocab[static_cast<std::size_t>(spec.merges[0].right)]);
 }
 
-namespace {
-
 // A SentencePiece vocabulary: 256 bytes, characters, and tokens; every two tokens that form a third have a merge.
-data::BpeSpec sentence_piece() {
-    data::BpeSpec spec;
+static BpeSpec sentence_piece() {
+    BpeSpec spec;
     spec.byte_letters = false;
     spec.byte_fallback = spec.fuse_unk = true;
     spec.unk_token = "<unk>";
@@ -215,42 +186,39 @@ data::BpeSpec sentence_piece() {
             if (left >= 0 && right >= 0) spec.merges.push_back({left, right, static_cast<std::int32_t>(id)});
         }
     }
-    using Kind = data::NormalizerStep::Kind;
+    using Kind = NormalizerStep::Kind;
     spec.normalizer = {{.kind = Kind::prepend, .content = "\u2581"},
                        {.kind = Kind::replace, .pattern = {" ", true}, .content = "\u2581"}};
     spec.pre_tokenizer = {.steps = {}};
-    spec.decoder = {{.kind = data::DecoderStep::Kind::replace, .pattern = {"\u2581", true}, .content = " "}};
+    spec.decoder = {{.kind = DecoderStep::Kind::replace, .pattern = {"\u2581", true}, .content = " "}};
     for (int id = 0; id < 3; ++id)
         spec.added.push_back({.content = spec.vocab[static_cast<std::size_t>(id)], .id = id});
     spec.before = {{"<s>", {1}}};
     return spec;
 }
 
-}  // namespace
-
 TEST_CASE("gguf: the patterns that llama.cpp has a name for, and a token that begins each text", "[models]") {
-    data::BpeSpec spec = small_bpe();
+    BpeSpec spec = small_bpe();
     CHECK(keys_of(spec)["tokenizer.ggml.pre"] == "gpt-2");
-    for (const auto& [style, name] :
-         {std::pair(data::SplitStyle::llama3, "llama-bpe"), {data::SplitStyle::qwen2, "qwen2"}}) {
-        spec.pre_tokenizer = data::pre_tokenizer_of(style);
+    for (const auto& [style, name] : {std::pair(SplitStyle::llama3, "llama-bpe"), {SplitStyle::qwen2, "qwen2"}}) {
+        spec.pre_tokenizer = pre_tokenizer_of(style);
         CHECK(keys_of(spec)["tokenizer.ggml.pre"] == name);  // merges make every token, so ignore_merges is no matter
     }
     spec.normalizer = {{}};  // NFC
-    spec.pre_tokenizer = {{data::SplitStep{.kind = data::SplitStep::Kind::digits}, data::ByteLevelStep{}}};
+    spec.pre_tokenizer = {{SplitStep{.kind = SplitStep::Kind::digits}, ByteLevelStep{}}};
     spec.before = {{"<|endoftext|>", {0}}};
     const auto keys = keys_of(spec, 3);
     check_holds(keys, "tokenizer.ggml.pre", "smollm", "tokenizer.ggml.add_bos_token", true,
                 "tokenizer.ggml.bos_token_id", 0);
-    CHECK_THAT(refusal([](auto& s) { s.normalizer = {{.kind = data::NormalizerStep::Kind::lowercase}}; }),
+    CHECK_THAT(refusal([](auto& s) { s.normalizer = {{.kind = NormalizerStep::Kind::lowercase}}; }),
                contains("more than NFC"));
     CHECK_THAT(refusal([](auto& s) { s.before = {{"a", {1, 2}}}; }), contains("post_processor"));
 }
 
 // What llama.cpp's scores mean: "gguf models" and "gguf keys" compare what is read with its ids.
 TEST_CASE("gguf: byte pairs of characters are SentencePiece's tokens, whose scores give the same ids", "[models]") {
-    const data::BpeSpec spec = sentence_piece();
-    const data::BpeTokenizer tokenizer(spec);
+    const BpeSpec spec = sentence_piece();
+    const BpeTokenizer tokenizer(spec);
     const auto keys = keys_of(spec, 1);
     check_holds(keys, "tokenizer.ggml.model", "llama", "tokenizer.ggml.add_space_prefix", true,
                 "tokenizer.ggml.add_bos_token", true, "tokenizer.ggml.bos_token_id", 1, "tokenizer.ggml.eos_token_id",
@@ -258,9 +226,9 @@ TEST_CASE("gguf: byte pairs of characters are SentencePiece's tokens, whose scor
     const auto kinds = keys["tokenizer.ggml.token_type"].get<std::vector<int>>();
     for (const auto& [id, kind] : {std::pair{0, 2}, {1, 3}, {2, 3}, {3, 6}, {260, 1}, {271, 5}})
         CHECK(kinds.at(static_cast<std::size_t>(id)) == kind);
-    const auto back = read_gguf(
-        [&](auto& out) { models::set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size()}); },
-        [](const auto& path) { return models::read_gguf_tokenizer(formats::GgufFile::open(path)); });
+    const auto back =
+        read_gguf([&](auto& out) { set_gguf_tokenizer(out, tokenizer, {.vocab_size = tokenizer.vocab_size()}); },
+                  [](const auto& path) { return read_gguf_tokenizer(GgufFile::open(path)); });
     const std::vector<std::string> letters = {"a", "b", "c", " ", "d", "\u00E9", "a", "b"};
     for (std::uint64_t n = 0; n < 2000; ++n) {
         std::string text;
@@ -268,8 +236,8 @@ TEST_CASE("gguf: byte pairs of characters are SentencePiece's tokens, whose scor
         INFO(text);
         CHECK(back->encode(text) == tokenizer.encode(text));
     }
-    const auto refused = [&](const std::function<void(data::BpeSpec&)>& change) {
-        data::BpeSpec other = spec;
+    const auto refused = [&](const std::function<void(BpeSpec&)>& change) {
+        BpeSpec other = spec;
         change(other);
         CHECK_THROWS_AS(keys_of(other), BadInput);
     };
@@ -291,17 +259,16 @@ TEST_CASE("gguf: a tokenizer that llama.cpp would run differently is refused by 
                    s.merges.erase(s.merges.begin());
                }),
                contains("ignore_merges"));
-    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer = {{data::ByteLevelStep{.add_prefix_space = true}}}; }),
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer = {{ByteLevelStep{.add_prefix_space = true}}}; }),
                contains("add_prefix_space"));
-    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer = data::pre_tokenizer_of(data::SplitStyle::nanochat); }),
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer = pre_tokenizer_of(SplitStyle::nanochat); }),
                contains("a pattern of its own"));
     CHECK_THAT(refusal([](auto& s) { s.added.at(0).rstrip = true; }), contains("rstrip"));
     CHECK_THAT(refusal([](auto& s) { s.added.clear(); }), contains("no token ends a text"));
-    models::Transformer<float> model(shape_of("qwen3", 11, 1, 2, 16, 8, 0, true));
+    Transformer<float> model(shape_of("qwen3", 11, 1, 2, 16, 8, 0, true));
     const ScratchFolder scratch;
-    CHECK_THROWS_WITH(
-        models::write_gguf(scratch.path("x"), model, data::CharTokenizer::from_text("abc"), GgufType::F32, "x"),
-        contains("llama.cpp's qwen3 has no bias behind attention"));
+    CHECK_THROWS_WITH(write_gguf(scratch.path("x"), model, CharTokenizer::from_text("abc"), GgufType::F32, "x"),
+                      contains("llama.cpp's qwen3 has no bias behind attention"));
     CHECK_FALSE(fs::exists(scratch.path("x")));
 }
 
@@ -323,11 +290,11 @@ TEST_CASE("gguf: blocks of q8_0 and q4_0 as ggml makes them, of zeros and one la
     wanted[32] = 8, wanted[33] = 7, wanted[34] = 0, wanted[35] = -7;
     y[64] = 1e-44f;
     const ScratchFolder scratch;
-    formats::GgufWriter out;
+    GgufWriter out;
     out.add("x", GgufType::Q4_0, {3, 32}, array_of(y));
     CHECK_THROWS_WITH(out.add("b", GgufType::Q4_0, {2, 31}, array_of(y)), contains("for Q4_0"));
     out.write(scratch.path("x.gguf"));
-    const auto file = formats::GgufFile::open(scratch.path("x.gguf"));
+    const auto file = GgufFile::open(scratch.path("x.gguf"));
     std::vector<float> found(96);
     CHECK(file.read("x", found.data(), 96) == 0);
     CHECK(found == wanted);
@@ -341,7 +308,7 @@ TEST_CASE("gguf: blocks with searched scales hold what they can express, and rou
     constexpr std::size_t n = 64 * 256;
     std::vector<float> normal(n), found(n);
     for (std::size_t i = 0; i < n; ++i) normal[i] = 0.02f * static_cast<float>(random_normal({5, 0}, i));
-    const auto error = [&](const formats::NumberLayout& layout, const std::vector<float>& x) {  // relative to x
+    const auto error = [&](const NumberLayout& layout, const std::vector<float>& x) {  // relative to x
         std::vector<std::byte> blocks(layout.bytes_of(x.size()));
         layout.round(x.data(), x.size() / layout.block, blocks.data());
         layout.widen(blocks.data(), x.size() / layout.block, found.data());
@@ -358,7 +325,7 @@ TEST_CASE("gguf: blocks with searched scales hold what they can express, and rou
                                      {GgufType::Q5_0, 0.0418},
                                      {GgufType::Q5_1, 0.0345},
                                      {GgufType::Q6_K, 0.0181}}) {
-        const formats::NumberLayout& layout = *formats::gguf_layout(type);
+        const NumberLayout& layout = *gguf_layout(type);
         INFO(layout.name);
         CHECK(error(layout, normal) < most);
         CHECK(error(layout, std::vector<float>(256)) == 0);
@@ -377,14 +344,14 @@ TEST_CASE("gguf: blocks with searched scales hold what they can express, and rou
         const auto j = static_cast<float>(i / 32);
         x[i] = (63 - 7 * j) / 1024 * static_cast<float>(i % 16) - 9 * j / 64;
     }
-    CHECK(error(*formats::gguf_layout(GgufType::Q4_K), x) < 1e-6);
+    CHECK(error(*gguf_layout(GgufType::Q4_K), x) < 1e-6);
     for (std::size_t i = 0; i < 256; ++i)  // 16 scales, of either sign
         x[i] = (static_cast<float>(i / 16) - 8) * 16 / 1024 * (static_cast<float>(i * 7 % 16 * 4) - 32);
-    CHECK(error(*formats::gguf_layout(GgufType::Q6_K), x) < 1e-6);
+    CHECK(error(*gguf_layout(GgufType::Q6_K), x) < 1e-6);
 }
 
 TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
-    formats::GgufWriter out;
+    GgufWriter out;
     const auto make = array_of(std::vector<float>(64));
     out.set_u32("a", 1);
     CHECK_THROWS_WITH(out.set_text("a", "b"), contains("the key a was set twice"));
@@ -394,7 +361,7 @@ TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
     CHECK_THROWS_AS(out.write("/nowhere/x.gguf"), Error);
     const ScratchFolder scratch;
     const auto refuses = [&](GgufType type, float value, const char* shown) {
-        formats::GgufWriter one;
+        GgufWriter one;
         one.add("c", type, {2}, array_of({1, value}));
         CHECK_THROWS_WITH(one.write(scratch.path("x.gguf")), contains(std::string("c has the value ") + shown));
     };

@@ -2,11 +2,10 @@
 
 #include "tests/formats/safetensors_bytes.h"
 
-using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 namespace fs = std::filesystem;
 
-TEST_CASE("safetensors: written tensors are read back", "[models]") {
+TEST_CASE("safetensors: written tensors are read back, and their bytes are those of the package", "[models]") {
     const testing::ScratchFolder dir;
     const fs::path path = dir.path("model.safetensors");
     const std::vector<float> w = {1.5f, -0.0f, 1e-42f, INFINITY, -3.25f, 0.1f};
@@ -42,16 +41,12 @@ TEST_CASE("safetensors: written tensors are read back", "[models]") {
     CHECK(std::memcmp(file.tensor("i").bytes.data(), i.data(), 8) == 0);
     CHECK(std::memcmp(file.tensor("bytes").bytes.data(), bytes.data(), 3) == 0);
     file.read("empty", w2.data(), 0);
-}
-
-TEST_CASE("safetensors: the bytes are those of the safetensors package", "[models]") {
-    const testing::ScratchFolder dir;
     const std::vector<float> a = {1, 2};
     const std::vector<std::uint16_t> h = {0x3c00};
-    SafetensorsWriter out;
-    out.add("z", DType::F16, {1}, h.data()), out.add("b", DType::F32, {1}, a.data() + 1);
-    out.add("a", DType::F32, {1}, a.data());
-    out.write(dir.path("f"));
+    SafetensorsWriter again;
+    again.add("z", DType::F16, {1}, h.data()), again.add("b", DType::F32, {1}, a.data() + 1);
+    again.add("a", DType::F32, {1}, a.data());
+    again.write(dir.path("f"));
     const std::string header = "{\"a\":" + tensor("F32", "[1]", "[0,4]") + ",\"b\":" + tensor("F32", "[1]", "[4,8]") +
                                ",\"z\":" + tensor("F16", "[1]", "[8,10]") + "}";
     CHECK(formats::read_file(dir.path("f")) == with_length(168, header + std::string(168 - header.size(), ' ')) +
@@ -119,15 +114,14 @@ TEST_CASE("safetensors: doubles are read as they are, or rounded to the nearest 
     CHECK(std::memcmp(same.data(), x.data(), 72) == 0);
     std::vector<float> rounded(9);
     parse(bytes).read("a", rounded.data(), 9);
-    for (std::size_t i = 0; i + 1 < x.size(); ++i) {
-        INFO(x[i]);
-        CHECK_ALL(rounded[i] == static_cast<float>(x[i]), std::signbit(rounded[i]) == std::signbit(x[i]));
-    }
+    for (std::size_t i = 0; i + 1 < x.size(); ++i)
+        WITH_INFO(x[i],
+                  CHECK_ALL(rounded[i] == static_cast<float>(x[i]), std::signbit(rounded[i]) == std::signbit(x[i])));
     CHECK(rounded[3] > 0);  // below the smallest normal float, and not flushed
     CHECK(std::isnan(rounded[8]));
 }
 
-TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[models]") {
+TEST_CASE("safetensors: the writer refuses what cannot be, and a failed write leaves the old file", "[models]") {
     const testing::ScratchFolder dir;
     const std::vector<float> x(4);
     SafetensorsWriter out;
@@ -154,16 +148,12 @@ TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[model
     out.add("\xff", DType::F32, {4}, x.data());
     CHECK_THROWS_WITH(out.write(dir.path("f")), contains("UTF-8"));
     CHECK(fs::is_empty(dir.path()));
-}
-
-TEST_CASE("safetensors: a file that cannot be written whole leaves the old one", "[models]") {
-    const testing::ScratchFolder dir;
-    const std::vector<float> x(4, 1.0f);
-    SafetensorsWriter out;
-    out.add("a", DType::F32, {4}, x.data());
-    CHECK_THROWS_WITH(out.write("/dev/full"), "cannot write /dev/full: No space left on device");
-    CHECK_THROWS_WITH(out.write(dir.path()), contains("Is a directory"));
+    const std::vector<float> ones(4, 1.0f);
+    SafetensorsWriter full;
+    full.add("a", DType::F32, {4}, ones.data());
+    CHECK_THROWS_WITH(full.write("/dev/full"), "cannot write /dev/full: No space left on device");
+    CHECK_THROWS_WITH(full.write(dir.path()), contains("Is a directory"));
     CHECK_THROWS_AS(SafetensorsFile::open(dir.path("none")), BadInput);
-    out.write(dir.path("f")), out.write(dir.path("f"));
+    full.write(dir.path("f")), full.write(dir.path("f"));
     CHECK(SafetensorsFile::open(dir.path("f")).tensor("a").count == 4);
 }

@@ -2,16 +2,13 @@
 #include "tests/cli/program.h"
 #include "tests/formats/safetensors_bytes.h"
 
-using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
-
-namespace {
 
 constexpr std::size_t kHeader = 99'000'000;
 
 // `first`, as many items as fit, `last`.
 template <class Item>
-std::string filled(std::string first, const Item& item, const char* last) {
+static std::string filled(std::string first, const Item& item, const char* last) {
     std::string header = std::move(first);
     for (std::size_t i = 0; header.size() < kHeader; ++i) {
         if (i > 0) header += ',';
@@ -20,8 +17,6 @@ std::string filled(std::string first, const Item& item, const char* last) {
     header += last;
     return header;
 }
-
-}  // namespace
 
 TEST_CASE("safetensors: unknown keys are passed over, and keys that come twice refused", "[models]") {
     const std::string known = R"("dtype":"U8","shape":[1],"data_offsets":[0,1])";

@@ -2,21 +2,15 @@
 
 #include "formats/sha256.h"
 
-using namespace inkling::formats;
-
-namespace {
-
 constexpr auto npos = std::string_view::npos;
 
-std::string utf8(char32_t c) {
+static std::string utf8(char32_t c) {
     std::string text;
     append_utf8(text, c);
     return text;
 }
 
-}  // namespace
-
-TEST_CASE("utf8: every code point comes back, and two bytes are valid when the standard says so", "[data]") {
+TEST_CASE("utf8: every code point comes back, and invalid text is found at its first byte", "[data]") {
     CHECK_ALL(utf8(U'a') == "a", utf8(0xE9) == "\xC3\xA9", utf8(0x20AC) == "\xE2\x82\xAC");
     CHECK(utf8(0x1F40C) == "\xF0\x9F\x90\x8C");
     CHECK(to_code_points("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x8C") ==
@@ -32,17 +26,13 @@ TEST_CASE("utf8: every code point comes back, and two bytes are valid when the s
     }
     CHECK_ALL(wrong == 0, made == 0x110000 - 0x800);
     std::size_t differ = 0;  // two bytes are valid exactly when the standard says so
-    for (int a = 0; a < 256; ++a) {
+    for (int a = 0; a < 256; ++a)
         for (int b = 0; b < 256; ++b) {
             const bool valid = (a < 0x80 && b < 0x80) || (a >= 0xC2 && a <= 0xDF && b >= 0x80 && b <= 0xBF);
             const char text[] = {static_cast<char>(a), static_cast<char>(b)};
             differ += (find_invalid_utf8({text, 2}) == npos) != valid;
         }
-    }
     CHECK(differ == 0);
-}
-
-TEST_CASE("utf8: invalid text is found at its first byte, which the error names", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "\x80", "\xBF", "\xC0\xAF", "\xC1\xBF",  // overlong /
                  "\xE0\x80\xAF", "\xE0\x9F\xBF", "\xF0\x80\x80\xAF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80",
@@ -62,7 +52,7 @@ TEST_CASE("utf8: invalid text is found at its first byte, which the error names"
     CHECK(text.empty());
 }
 
-TEST_CASE("utf8: decoding passes every byte, whatever the encoding", "[data]") {
+TEST_CASE("utf8: decoding passes every byte, white space is stripped in whole characters", "[data]") {
     std::size_t stuck = 0, wrong = 0;
     for (int a = 0; a < 256; ++a)
         for (int b = 0; b < 256; ++b)
@@ -85,9 +75,6 @@ TEST_CASE("utf8: decoding passes every byte, whatever the encoding", "[data]") {
     for (std::size_t at = 0; at < gbk.size();) points.push_back(next_code_point(gbk, at));
     CHECK(points == std::vector<char32_t>{invalid_code_point, invalid_code_point, invalid_code_point,
                                           invalid_code_point, U',', U' ', U'w'});
-}
-
-TEST_CASE("utf8: white space is stripped from both ends, in whole characters", "[data]") {
     const auto strip = [](std::string_view text) {
         const auto [begin, end] = stripped(text, is_white_space);
         return std::string(text.substr(begin, end - begin));
@@ -97,7 +84,7 @@ TEST_CASE("utf8: white space is stripped from both ends, in whole characters", "
     CHECK_ALL(strip("\xE3\x80 ") == "\xE3\x80", strip(" \n").empty());
 }
 
-TEST_CASE("sha256: FIPS 180-4's examples, and lengths around a block", "[formats]") {
+TEST_CASE("sha256 and base64: examples of FIPS 180-4 and RFC 4648, and lengths around a block", "[formats]") {
     CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     CHECK(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")) ==
@@ -107,9 +94,6 @@ TEST_CASE("sha256: FIPS 180-4's examples, and lengths around a block", "[formats
     // python3 -c 'import hashlib; print(hashlib.sha256(b"x" * n).hexdigest())'
     CHECK(hex(sha256(std::string(55, 'x'))) == "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");
     CHECK(hex(sha256(std::string(64, 'x'))) == "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
-}
-
-TEST_CASE("base64: RFC 4648's examples", "[formats]") {
     const std::vector<std::pair<std::string, std::string>> examples = {
         {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}};
     for (const auto& [bytes, text] : examples) CHECK(base64(bytes) == text);

@@ -15,49 +15,47 @@
 #include "models/files/adapter_folder.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
-namespace fuzz_adapter {
-
 namespace fs = std::filesystem;
 
-constexpr const char* kConfig = "adapter_config.json";
-constexpr const char* kWeights = "adapter_model.safetensors";
+constexpr const char* kAdapterConfig = "adapter_config.json";
+constexpr const char* kAdapterWeights = "adapter_model.safetensors";
 
-constexpr const char* kLetters = "abcdefgh";
+constexpr const char* kAdapterLetters = "abcdefgh";
 
-void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+static void write_bytes(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
 
-models::Transformer<float> small_model() {
+static models::Transformer<float> model_of_letters() {
     models::Architecture a = models::family("llama").defaults(false);
     a.vocab_size = 8, a.n_layer = 1, a.n_head = 2, a.n_embd = 8, a.block_size = 8;
     return models::Transformer<float>(a);
 }
 
-struct Folder {
+struct AdapterFiles {
     fs::path path = fs::temp_directory_path() / ("inkling-fuzz-" + std::to_string(getpid()));
     std::string config, weights;
-    Folder() {
+    AdapterFiles() {
         fs::create_directories(path);
-        models::Transformer<float> model = small_model();
+        models::Transformer<float> model = model_of_letters();
         model.adapt({.rank = 2, .base = "base"}, models::adapter_targets(model.config, "all-linear"), Generator{1});
-        models::save_adapter(path, model, data::CharTokenizer::from_text(kLetters));
-        config = formats::read_file(path / kConfig);
-        weights = formats::read_file(path / kWeights);
+        models::save_adapter(path, model, data::CharTokenizer::from_text(kAdapterLetters));
+        config = formats::read_file(path / kAdapterConfig);
+        weights = formats::read_file(path / kAdapterWeights);
     }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() { fs::remove_all(path); }
+    AdapterFiles(const AdapterFiles&) = delete;
+    AdapterFiles& operator=(const AdapterFiles&) = delete;
+    ~AdapterFiles() { fs::remove_all(path); }
 };
 
 FUZZ_TARGET(adapter) {
-    static const Folder folder;
+    static const AdapterFiles folder;
     if (size == 0) return 0;
     const std::string bytes_of_file(reinterpret_cast<const char*>(bytes) + 1, size - 1);
     const bool is_config = bytes[0] == 'c';
-    write(folder.path / kConfig, is_config ? bytes_of_file : folder.config);
-    write(folder.path / kWeights, is_config ? folder.weights : bytes_of_file);
-    models::Transformer<float> model = small_model();
+    write_bytes(folder.path / kAdapterConfig, is_config ? bytes_of_file : folder.config);
+    write_bytes(folder.path / kAdapterWeights, is_config ? folder.weights : bytes_of_file);
+    models::Transformer<float> model = model_of_letters();
     try {
         models::load_adapter(folder.path, model);
     } catch (const BadInput&) {  // it names each tensor on a line
@@ -70,5 +68,3 @@ FUZZ_TARGET(adapter) {
             if (!(std::abs(p.value().data()[i]) < 1e38f)) std::abort();
     return 0;
 }
-
-}  // namespace fuzz_adapter

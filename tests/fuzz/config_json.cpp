@@ -7,22 +7,17 @@
 #include "models/families/family.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
-namespace fuzz_config_json {
-
-std::optional<models::Architecture> read(std::string_view text) {
+static std::optional<models::Architecture> read_shape(std::string_view text) {
     std::optional<models::Architecture> config;
     refuse_in_a_line([&] { config = models::read_config(formats::parse_json(text, "fuzz", 64), "fuzz"); });
     return config;
 }
 
 FUZZ_TARGET(config_json) {
-    const auto config = read({reinterpret_cast<const char*>(bytes), size});
+    const auto config = read_shape({reinterpret_cast<const char*>(bytes), size});
     if (!config) return 0;
     config->validate();
-    if (models::parameter_count(*config) == 0 || read(models::config_json(*config, 0).dump()) != config) std::abort();
+    if (models::parameter_count(*config) == 0 || read_shape(models::config_json(*config, 0).dump()) != config)
+        std::abort();
     return 0;
 }
-
-}  // namespace fuzz_config_json

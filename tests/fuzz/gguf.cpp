@@ -6,8 +6,6 @@
 #include "models/files/gguf/gguf_tokenizer.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
 FUZZ_TARGET(gguf) {
     refuse_in_a_line([&] {
         const auto file = formats::GgufFile::parse(std::as_bytes(std::span(bytes, size)), "fuzz");

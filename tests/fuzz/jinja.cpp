@@ -5,7 +5,6 @@
 #include "formats/jinja/template.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
 using namespace inkling::formats;
 
 FUZZ_TARGET(jinja) {

@@ -3,11 +3,7 @@
 #include "formats/safetensors/safetensors.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
-namespace fuzz_safetensors {
-
-void read_all(std::string_view bytes) {
+static void read_all_tensors(std::string_view bytes) {
     refuse_in_a_line([&] {
         const auto file = formats::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "fuzz");
         std::uint64_t total = 0;
@@ -28,14 +24,12 @@ void read_all(std::string_view bytes) {
 
 FUZZ_TARGET(safetensors) {
     const std::string_view input(reinterpret_cast<const char*>(bytes), size);
-    read_all(input);
+    read_all_tensors(input);
     const std::string_view header = input.substr(0, input.find('\0'));
     const std::uint64_t length = header.size();
     std::string file(reinterpret_cast<const char*>(&length), sizeof length);
     file += header;
     if (header.size() < input.size()) file += input.substr(header.size() + 1);
-    read_all(file);
+    read_all_tensors(file);
     return 0;
 }
-
-}  // namespace fuzz_safetensors

@@ -10,17 +10,13 @@
 #include "web/http/http_request.h"
 #include "web/http/http_rules.h"
 
-using namespace inkling;
-
-namespace fuzz_serve_request {
-
-void check_request(const web::TextRequest& request) {
+static void check_request(const web::TextRequest& request) {
     request.options.SamplingOptions::validate();
     generate::StopTexts{request.options.stop};
     if (request.n < 1 || request.n > 16 || request.options.seed >> 53 != 0) std::abort();
 }
 
-void read(char kind, const std::string& text) {
+static void read_request(char kind, const std::string& text) {
     const web::RequestLimits limits{.max_tokens = 1000, .max_texts = 16};
     if (kind == 'c') {
         const auto request = web::parse_completion(text, limits);
@@ -49,14 +45,12 @@ FUZZ_TARGET(serve_request) {
     if (size == 0) return 0;
     try {
         refuse_in_a_line([&] {
-            read(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
+            read_request(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
         });
     } catch (const web::HttpError& e) {
         if (e.status < 400 || e.status > 499 || std::strchr(e.what(), '\n')) std::abort();
-        const auto json = nlohmann::json::parse(web::error_json(e));
-        if (!json["error"]["message"].is_string()) std::abort();
+        const auto told = nlohmann::json::parse(web::error_json(e));
+        if (!told["error"]["message"].is_string()) std::abort();
     }
     return 0;
 }
-
-}  // namespace fuzz_serve_request

@@ -6,11 +6,7 @@
 #include "tests/fuzz/target.h"
 #include "train/settings/settings.h"
 
-using namespace inkling;
-
-namespace fuzz_settings_toml {
-
-std::optional<std::string> read(const std::string& text) {
+static std::optional<std::string> read_settings(const std::string& text) {
     std::optional<std::string> written;
     refuse_in_a_line<Error>([&] {  // BadInput, or a name that a kind does not have
         written = train::to_toml(train::parse_toml(text, "fuzz").options);
@@ -19,9 +15,7 @@ std::optional<std::string> read(const std::string& text) {
 }
 
 FUZZ_TARGET(settings_toml) {
-    const auto written = read({reinterpret_cast<const char*>(bytes), size});
-    if (written && read(*written) != written) std::abort();
+    const auto written = read_settings({reinterpret_cast<const char*>(bytes), size});
+    if (written && read_settings(*written) != written) std::abort();
     return 0;
 }
-
-}  // namespace fuzz_settings_toml

@@ -10,6 +10,8 @@
 
 #include "engine/base/check.h"
 
+using namespace inkling;
+
 // Calls call(), which may refuse its input: with an E of one short line.
 template <class E = inkling::BadInput, class Call>
 void refuse_in_a_line(const Call& call) {

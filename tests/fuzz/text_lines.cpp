@@ -7,8 +7,6 @@
 #include "data/text/records.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
 FUZZ_TARGET(text_lines) {
     if (size == 0) return 0;
     const std::string_view text(reinterpret_cast<const char*>(bytes) + 1, size - 1);

@@ -5,8 +5,6 @@
 #include "engine/base/check.h"
 #include "tests/fuzz/target.h"
 
-using namespace inkling;
-
 FUZZ_TARGET(tokenizer_json) {
     const std::string_view file(reinterpret_cast<const char*>(bytes), size);
     try {

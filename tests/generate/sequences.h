@@ -7,10 +7,6 @@
 
 namespace inkling::testing {
 
-using generate::FinishReason;
-using generate::GenerateOptions;
-using generate::Sequence;
-using models::Transformer;
 using Tokens = std::vector<std::int32_t>;
 
 inline GenerateOptions writing(double temperature, std::size_t max_tokens, std::uint64_t seed = 1,

@@ -3,20 +3,16 @@
 
 #include "tests/models/chat_folder.h"
 
-using namespace inkling::generate;
-using data::ChatMessage;
-
 namespace {
 
 struct Talk {
-    testing::ChatFolder folder;
-    models::LoadedModel loaded = models::load_model(folder.scratch.path());
-    std::shared_ptr<const data::Tokenizer> tokenizer = std::move(loaded.tokenizer);
-    std::shared_ptr<const models::InferenceModel> inference =
-        std::make_shared<const models::InferenceModel>(*loaded.model);
-    data::ChatTemplate form = data::ChatTemplate::of(*tokenizer);
+    ChatFolder folder;
+    LoadedModel loaded = load_model(folder.scratch.path());
+    std::shared_ptr<const Tokenizer> tokenizer = std::move(loaded.tokenizer);
+    std::shared_ptr<const InferenceModel> inference = std::make_shared<const InferenceModel>(*loaded.model);
+    ChatTemplate form = ChatTemplate::of(*tokenizer);
 
-    Talk(std::size_t context = 96) : folder(testing::kChatMl, context) {}
+    Talk(std::size_t context = 96) : folder(kChatMl, context) {}
     Conversation begin(std::size_t max_tokens, double temperature = 0) const {
         GenerateOptions options;
         options.max_tokens = max_tokens, options.temperature = temperature;
@@ -83,7 +79,7 @@ TEST_CASE("conversation: a full context forgets the oldest turns, but not the sy
     CHECK(talk.messages() == before);
 }
 
-TEST_CASE("conversation: an answer ends where the context does, or when it is stopped", "[generate]") {
+TEST_CASE("conversation: an answer ends with the context or when stopped, settings are for what comes", "[generate]") {
     const Talk t;
     Conversation talk = t.begin(Conversation::what_is_left, 1.0);
     answer_of(talk, "One day");
@@ -95,19 +91,15 @@ TEST_CASE("conversation: an answer ends where the context does, or when it is st
     CHECK_ALL(talk.finished(), !talk.full());
     REQUIRE(talk.messages().size() == 2);
     CHECK(talk.text().finish_reason() == FinishReason::interrupted);
-}
-
-TEST_CASE("conversation: settings are for what comes", "[generate]") {
-    const Talk t;
-    Conversation talk = t.begin(5);
-    const std::string first = answer_of(talk, "One day");
-    GenerateOptions options = talk.options();
+    Conversation told = t.begin(5);
+    const std::string first = answer_of(told, "One day");
+    GenerateOptions options = told.options();
     options.max_tokens = 2;
-    talk.set_options(options);
-    answer_of(talk, "And then?");
-    CHECK_ALL(talk.text().generated().size() == 2, talk.messages()[1].content == first);
+    told.set_options(options);
+    answer_of(told, "And then?");
+    CHECK_ALL(told.text().generated().size() == 2, told.messages()[1].content == first);
     options.temperature = -1;
-    CHECK_THROWS_AS(talk.set_options(options), Error);
+    CHECK_THROWS_AS(told.set_options(options), Error);
     // new conversations draw the same random numbers; one that is cleared and starts again draws others
     Conversation a = t.begin(12, 1.0), b = t.begin(12, 1.0);
     const std::string text = answer_of(a, "One day");

@@ -1,36 +1,32 @@
 // The steps of sampling, each against its definition, and their order.
 #include "generate/sampling.h"
 
-using generate::Sampler;
-using generate::SamplingOptions;
 using Shares = std::vector<double>;
 
-namespace {
-
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
-                          std::span<const std::int32_t> text = {}, std::size_t written = 0) {
+static std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
+                                 std::span<const std::int32_t> text = {}, std::size_t written = 0) {
     return Sampler(options).sample(logits, uniform, text, written);
 }
 
 // The share of [0, 1) that samples each token.
-Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
-              const std::vector<std::int32_t>& text = {}, int n = 10'000) {
+static Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
+                     const std::vector<std::int32_t>& text = {}, int n = 10'000) {
     Shares share(logits.size());
     Sampler sampler(options);
     for (int i = 0; i < n; ++i) share[static_cast<std::size_t>(sampler.sample(logits, (i + 0.5) / n, text))] += 1.0 / n;
     return share;
 }
 
-SamplingOptions choose(double temperature, std::size_t top_k = 0) {
+static SamplingOptions choose(double temperature, std::size_t top_k = 0) {
     return {.temperature = temperature, .top_k = top_k};
 }
 
-void normalize(Shares& p) {
+static void normalize(Shares& p) {
     const double sum = std::accumulate(p.begin(), p.end(), 0.0);
     for (double& x : p) x /= sum;
 }
 
-std::vector<std::size_t> order_of(const Shares& p) {
+static std::vector<std::size_t> order_of(const Shares& p) {
     std::vector<std::size_t> order(p.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p[a] > p[b]; });
@@ -38,7 +34,8 @@ std::vector<std::size_t> order_of(const Shares& p) {
 }
 
 // The steps as defined in their papers, applied to whole distributions in the documented order.
-Shares definition(const std::vector<float>& logits, const SamplingOptions& o, const std::vector<std::int32_t>& text) {
+static Shares definition(const std::vector<float>& logits, const SamplingOptions& o,
+                         const std::vector<std::int32_t>& text) {
     Shares p(logits.begin(), logits.end());
     for (std::size_t i = 0; i < p.size(); ++i) {
         const bool seen = std::find(text.begin(), text.end(), static_cast<std::int32_t>(i)) != text.end();
@@ -63,9 +60,7 @@ Shares definition(const std::vector<float>& logits, const SamplingOptions& o, co
     return p;
 }
 
-}  // namespace
-
-TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals, after the repeat penalty", "[generate]") {
+TEST_CASE("sampling: temperature 0, extremes, and what no token can be drawn from", "[generate]") {
     for (const double uniform : {0.0, 0.5, 0.999}) {
         CHECK(sample_token(std::vector<float>{1, 3, 2}, choose(0), uniform) == 1);
         CHECK(sample_token(std::vector<float>{1, 3, 2, 3, 3}, choose(0), uniform) == 1);
@@ -76,26 +71,19 @@ TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals, aft
     CHECK(sample_token(logits, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{1, 1, 1}) == 2);
     CHECK(sample_token(logits, {0, 0, 1, 0, 1.4}, 0.5, std::vector<std::int32_t>{1}) == 1);
     CHECK(sample_token(std::vector<float>{-1.0f, -1.5f}, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{0}) == 1);
-}
-
-TEST_CASE("sampling: the smallest and largest random number, impossible tokens and extreme logits", "[generate]") {
     const float none = -std::numeric_limits<float>::infinity();
     const double last = std::nextafter(1.0, 0.0);
-    const std::vector<float> logits{none, 0.0f, none, 1.0f, none};
-    for (const double uniform : {0.0, last}) {
+    const std::vector<float> few{none, 0.0f, none, 1.0f, none};
+    for (const double uniform : {0.0, last})
         for (const std::size_t k : {0, 4, 5}) {
-            const auto token = sample_token(logits, choose(1, k), uniform);
+            const auto token = sample_token(few, choose(1, k), uniform);
             CHECK((token == 1 || token == 3));
         }
-    }
-    CHECK(sample_token(logits, choose(1), 0.0) != sample_token(logits, choose(1), last));
+    CHECK(sample_token(few, choose(1), 0.0) != sample_token(few, choose(1), last));
     CHECK(sample_token(std::vector<float>{1e30f, -1e30f, 3e38f}, choose(0.01), 0.7) == 2);
     CHECK(sample_token(std::vector<float>{5.0f}, choose(2), last) == 0);
     const std::vector<float> even(1000, 0.25f);
     CHECK_ALL(sample_token(even, choose(1), last) == 999, sample_token(even, choose(1), 0.0) == 0);
-}
-
-TEST_CASE("sampling: logits that no token can be drawn from and senseless options are refused", "[generate]") {
     CHECK_THROWS_WITH(sample_token(std::vector<float>{}, choose(1), 0.5), contains("at least one logit"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5), contains("not numbers"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(-1), 0.5), contains("temperature"));
@@ -127,7 +115,7 @@ TEST_CASE("sampling: every combination of steps is its definition", "[generate][
                     }
 }
 
-TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it up", "[generate]") {
+TEST_CASE("sampling: top-p of a large vocabulary, biases first, and penalties of written tokens", "[generate]") {
     constexpr std::size_t V = 5000;
     const Array<float> z = cast<float>(normal({V}, 8));
     const std::vector<float> logits(z.data(), z.data() + V);
@@ -137,14 +125,11 @@ TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it u
         for (int i = 0; i < 400; ++i)
             REQUIRE(want[static_cast<std::size_t>(sample_token(logits, options, (i + 0.5) / 400))] > 0);
     }
-}
-
-TEST_CASE("sampling: biases come first, penalties of written tokens after the repeat penalty", "[generate]") {
-    const std::vector<float> logits{1.0f, 3.0f, 2.0f, -1.0f};
+    const std::vector<float> few{1.0f, 3.0f, 2.0f, -1.0f};
     const auto greedy = [&](auto change, std::vector<std::int32_t> text = {}, std::size_t written = 0) {
         SamplingOptions options = choose(0);
         change(options);
-        return sample_token(logits, options, 0.5, text, written);
+        return sample_token(few, options, 0.5, text, written);
     };
     CHECK(greedy([](auto& o) { o.logit_bias = {{0, 2.5}}; }) == 0);
     CHECK(greedy([](auto& o) { o.logit_bias = {{1, -1.5}, {99, 100.0}}; }) == 2);
@@ -166,7 +151,7 @@ TEST_CASE("sampling: biases come first, penalties of written tokens after the re
     CHECK_THROWS_WITH(greedy([](auto& o) { o.frequency_penalty = 1 / 0.0; }), contains("--frequency-penalty"));
 }
 
-TEST_CASE("sampling: a sampler takes each token as a new one would", "[generate]") {
+TEST_CASE("sampling: a sampler takes each token as a new one would, log-probabilities are softmax's", "[generate]") {
     for (const std::size_t top_k : {0, 5}) {
         const SamplingOptions options{
             .temperature = 1, .top_k = top_k, .top_p = 0.9, .repeat_penalty = 1.5, .frequency_penalty = 0.5};
@@ -181,9 +166,6 @@ TEST_CASE("sampling: a sampler takes each token as a new one would", "[generate]
             text.push_back(token);
         }
     }
-}
-
-TEST_CASE("sampling: log-probabilities are those of the softmax", "[generate]") {
     const std::vector<float> logits{1.0f, -2.0f, 0.5f, 3.0f};
     const auto p = generate::token_logprobs(logits, 2, 3);
     REQUIRE(p.top.size() == 3);

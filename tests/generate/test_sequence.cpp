@@ -4,11 +4,9 @@
 #include "formats/utf8.h"
 #include "tests/generate/sequences.h"
 
-namespace {
-
 // The text from whole forward passes over the visible part of the text: the last tokens that fit into the context of
 // 12, and only `left` of them once it is full.
-Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
+static Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
     std::size_t begin = text.size() > 12 ? text.size() - 12 : 0;
     const std::size_t before = text.size();
     while (text.size() < before + tokens) {
@@ -19,8 +17,6 @@ Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
     }
     return {text.begin() + static_cast<std::ptrdiff_t>(before), text.end()};
 }
-
-}  // namespace
 
 TEST_CASE("sequence: a text ends at max_tokens, at any end token, and at the tokenizer's own", "[generate]") {
     const GenerateOptions greedy = writing(0, 8);
@@ -51,17 +47,13 @@ TEST_CASE("sequence: a text ends at max_tokens, at any end token, and at the tok
     CHECK(ends_at({last}, &own).first == 0);
 }
 
-TEST_CASE("sequence: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
-    for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
+TEST_CASE("sequence: the likeliest tokens, one text for a seed, and the repeat penalty of a long one", "[generate]") {
+    for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}})
         for (const auto& [shift, left] : {std::pair<std::size_t, std::size_t>{0, 7}, {1, 12}, {12, 1}}) {
             GenerateOptions options = writing(0, 40);
             options.context_shift = shift;  // 0: half goes, and there is one new
             CHECK(generated(model(), prompt, options) == greedy_by_forward(prompt, 40, left));
         }
-    }
-}
-
-TEST_CASE("sequence: a seed gives one text, other seeds and samples others, after a refused prompt too", "[generate]") {
     const Tokens text = text_of({1}, 40, 1);
     CHECK_ALL(text_of({1}, 40, 1) == text, text_of({1}, 40, 1, 2) != text, text_of({1}, 40, 1, 1, 1) != text);
     const Tokens shorter = text_of({1}, 10, 1);
@@ -71,10 +63,6 @@ TEST_CASE("sequence: a seed gives one text, other seeds and samples others, afte
     for (Sequence* const w : {&refused, &other}) w->add("abc");
     CHECK_THROWS_WITH(refused.add("abX"), contains("byte 2"));
     CHECK(refused.write() == other.write());
-}
-
-TEST_CASE("sequence: of a long text each token counts for the repeat penalty, and few are kept", "[generate]") {
-    const Pieces tokenizer = letters();
     std::string prompt(300, 'c');
     for (std::size_t i = 0; i < prompt.size(); i += 3) prompt[i] = static_cast<char>('a' + i * i % 17);
     GenerateOptions options = writing(1, 30);
@@ -88,7 +76,7 @@ TEST_CASE("sequence: of a long text each token counts for the repeat penalty, an
     CHECK(tokenizer.decode(by_text.generated()) != without.write());
 }
 
-TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
+TEST_CASE("sequence: refuses what it cannot write, and samples no ids that the tokenizer has not", "[generate]") {
     CHECK_THROWS_WITH(text_of({}, 5, 1), contains("at least one token"));
     Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
     CHECK_THROWS_WITH(generated(training, Tokens{1}, writing(1, 5)), contains("eval()"));
@@ -109,9 +97,6 @@ TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
     Sequence* const twice[] = {&a, &a};
     CHECK_THROWS_WITH(generate::step(twice), contains("takes part in a step once"));
     CHECK(a.generated().size() == 1);
-}
-
-TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[generate]") {
     const Pieces few({"a", "b", "c", "d", "e"}), many(std::vector<std::string>(99, "a"));
     for (const double temperature : {0.0, 1.0, 100.0}) {
         Sequence text = started(&few, writing(temperature, 300), "b");
@@ -127,7 +112,7 @@ TEST_CASE("sequence: ends before a stop text, wherever tokens end", "[generate]"
     Sequence sequence = started(&tokenizer, writing(1, 30), Tokens{1});
     const std::string whole = sequence.write();
     CHECK(whole == tokenizer.decode(sequence.generated()));
-    for (std::size_t at = 0; at < 40; ++at) {
+    for (std::size_t at = 0; at < 40; ++at)
         for (std::size_t n = 1; n < 9; ++n) {
             GenerateOptions options = writing(1, 30);
             options.stop = {whole.substr(at, n)};
@@ -142,7 +127,6 @@ TEST_CASE("sequence: ends before a stop text, wherever tokens end", "[generate]"
             CHECK(tokenizer.decode(tokens).find(options.stop[0]) == text.size());
             CHECK(tokenizer.decode(tokens.first(tokens.size() - 1)).find(options.stop[0]) == std::string::npos);
         }
-    }
 }
 
 TEST_CASE("sequence: gives whole characters alone", "[generate]") {

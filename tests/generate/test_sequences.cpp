@@ -3,10 +3,8 @@
 
 #include "engine/base/interrupt.h"
 
-namespace {
-
 // Its log-probabilities, to compare bits.
-std::vector<double> logprobs_of(const Sequence& sequence) {
+static std::vector<double> logprobs_of(const Sequence& sequence) {
     std::vector<double> all;
     for (const generate::TokenLogprobs& token : sequence.logprobs()) {
         all.push_back(token.logprob);
@@ -15,9 +13,7 @@ std::vector<double> logprobs_of(const Sequence& sequence) {
     return all;
 }
 
-}  // namespace
-
-TEST_CASE("sequence: log-probabilities are the model's own log-softmax, whatever the options", "[generate]") {
+TEST_CASE("sequence: log-probabilities are the model's own log-softmax, of the ending token too", "[generate]") {
     GenerateOptions options = writing(1.5, 7);
     options.top_k = 6, options.repeat_penalty = 1.5, options.logprobs = 3, options.prompt_logprobs = true;
     Sequence sequence = started(nullptr, options, Tokens{3, 7, 1, 17, 2});
@@ -45,16 +41,13 @@ TEST_CASE("sequence: log-probabilities are the model's own log-softmax, whatever
     CHECK_ALL(alone.logprobs()[4].logprob == sequence.logprobs()[4].logprob, alone.logprobs()[4].top.empty());
     Sequence long_prompt = started(nullptr, options, Tokens(13, 1));
     CHECK_THROWS_WITH(long_prompt.prefill(), contains("in the context"));
-}
-
-TEST_CASE("sequence: the token that ends a text has a log-probability beside the text's", "[generate]") {
     const Tokens prompt{1, 5, 3, 17, 2};
-    GenerateOptions options = writing(0, 5);
-    options.logprobs = 1;
-    Sequence whole = started(nullptr, options, prompt);
+    GenerateOptions greedy = writing(0, 5);
+    greedy.logprobs = 1;
+    Sequence whole = started(nullptr, greedy, prompt);
     whole.next();
-    options.end_tokens = {whole.generated()[0]};
-    Sequence ended = started(nullptr, options, prompt);
+    greedy.end_tokens = {whole.generated()[0]};
+    Sequence ended = started(nullptr, greedy, prompt);
     ended.next();
     CHECK_ALL(ended.finish_reason() == FinishReason::end_of_text, ended.generated().empty(), ended.logprobs().empty());
     CHECK(ended.end_logprobs()->id == whole.generated()[0]);

@@ -5,8 +5,6 @@
 
 namespace inkling::testing {
 
-using namespace data;
-
 // Parses one line, which may be written on several lines here.
 inline Example parsed(std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');

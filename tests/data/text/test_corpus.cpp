@@ -4,28 +4,22 @@
 #include "data/tokenizers/char_tokenizer.h"
 #include "tests/formats/compress.h"
 
-using namespace inkling::data;
-
-namespace {
-
 // The documents in order, each in brackets.
-std::string texts(const Corpus& corpus) {
+static std::string texts(const Corpus& corpus) {
     std::string all;
     for (const std::string_view document : corpus.documents) all += fmt::format("[{}]", document);
     return all;
 }
 
 // A reader for the source "-".
-ReadSome from(std::istream& in) {
+static ReadSome from(std::istream& in) {
     return [&in](char* to, std::size_t most) {
         in.read(to, static_cast<std::streamsize>(most));
         return static_cast<std::size_t>(in.gcount());
     };
 }
 
-}  // namespace
-
-TEST_CASE("corpus: a file is read as it is, without its byte order mark, and each is a document", "[data]") {
+TEST_CASE("corpus: a file is read as it is, standard input to its end, and messages name a source", "[data]") {
     const ScratchFolder folder;
     const std::string path = folder.write("a.txt", "caf\xC3\xA9\r\nend");
     const Corpus corpus = read_corpus({path});
@@ -37,15 +31,11 @@ TEST_CASE("corpus: a file is read as it is, without its byte order mark, and eac
     const std::string first = folder.write("d/a", "\xEF\xBB\xBFone\n"),
                       second = folder.write("b", "\xEF\xBB\xBFtwo\xEF\xBB\xBF");
     CHECK(texts(read_corpus({folder.path("d"), second})) == "[one\n][two\xEF\xBB\xBF]");
-}
-
-TEST_CASE("corpus: standard input is read to its end, and only when named, and messages name a source", "[data]") {
-    const ScratchFolder folder;
-    std::istringstream in("line 1\nline 2\n");
-    CHECK(texts(read_corpus({folder.write("a", "x")}, {}, from(in))) == "[x]");
-    const Corpus corpus = read_corpus({"-"}, {}, from(in));
-    CHECK_ALL(texts(corpus) == "[line 1\nline 2\n]", corpus.sources == std::vector<std::string>{"standard input"});
-    CHECK_THROWS_WITH(read_corpus({"-"}, {}, from(in)), contains("standard input: it is empty"));
+    std::istringstream piped("line 1\nline 2\n");
+    CHECK(texts(read_corpus({folder.write("a", "x")}, {}, from(piped))) == "[x]");
+    const Corpus read = read_corpus({"-"}, {}, from(piped));
+    CHECK_ALL(texts(read) == "[line 1\nline 2\n]", read.sources == std::vector<std::string>{"standard input"});
+    CHECK_THROWS_WITH(read_corpus({"-"}, {}, from(piped)), contains("standard input: it is empty"));
     std::vector<std::string> paths;  // a name for messages
     for (const char* name : {"a", "b", "c", "d"}) paths.push_back(folder.write(name, "text"));
     CHECK(read_corpus(paths).name() == paths[0] + " and 3 more files");
@@ -53,7 +43,7 @@ TEST_CASE("corpus: standard input is read to its end, and only when named, and m
     CHECK(read_corpus(paths).name() == paths[0]);
 }
 
-TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
+TEST_CASE("corpus: a folder's texts in the order of their paths, a FIFO, and a terabyte of holes", "[data]") {
     const ScratchFolder folder;
     folder.write("b.md", "B"), folder.write("a/z.py", "A"), folder.write("c/d/e.txt", "C\n");
     folder.write("no-extension", "N"), folder.write(".hidden", "H"), folder.write(".git/config", "G");
@@ -71,21 +61,18 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     folder.write("only/mark.txt", "\xEF\xBB\xBF");  // empty, too
     folder.write("only/blank.jsonl", "\n \n");
     CHECK_THROWS_WITH(read_corpus({folder.path("only")}), contains("(skipped 2 files: 2 empty"));
-}
-
-TEST_CASE("corpus: a FIFO is a text, in a folder it is none, and a terabyte of holes never", "[data]") {
-    const ScratchFolder folder;
-    folder.write("b", "two");
-    REQUIRE(::mkfifo(folder.path("a").c_str(), 0600) == 0);
-    CHECK(texts(read_corpus({folder.path()})) == "[two]");
-    std::thread writer([&] { std::ofstream(folder.path("a")) << "\xEF\xBB\xBFone\n"; });
-    const Corpus corpus = read_corpus({folder.path("a"), folder.path("b")});
+    const ScratchFolder special;
+    special.write("b", "two");
+    REQUIRE(::mkfifo(special.path("a").c_str(), 0600) == 0);
+    CHECK(texts(read_corpus({special.path()})) == "[two]");
+    std::thread writer([&] { std::ofstream(special.path("a")) << "\xEF\xBB\xBFone\n"; });
+    const Corpus both = read_corpus({special.path("a"), special.path("b")});
     writer.join();
-    CHECK_ALL(texts(corpus) == "[one\n][two]", corpus.name() == folder.path("a") + ", " + folder.path("b"));
-    const std::string sparse = folder.write("sparse", std::string(10'000, 'x'));  // a terabyte of holes is no text
+    CHECK_ALL(texts(both) == "[one\n][two]", both.name() == special.path("a") + ", " + special.path("b"));
+    const std::string sparse = special.write("sparse", std::string(10'000, 'x'));  // a terabyte of holes is no text
     fs::resize_file(sparse, std::uintmax_t{1} << 40);
     CHECK_THROWS_WITH(read_corpus({sparse}), contains(sparse, "holes"));
-    const Corpus others = read_corpus({folder.path()});
+    const Corpus others = read_corpus({special.path()});
     CHECK_ALL(texts(others) == "[two]", others.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
 }
 
@@ -103,7 +90,7 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), contains("not UTF-8"));
 }
 
-TEST_CASE("corpus: files left out of a folder are counted by reason", "[data]") {
+TEST_CASE("corpus: files left out of a folder, by reason, by their names and by their paths", "[data]") {
     const ScratchFolder folder;
     folder.write("a.txt", "text"), folder.write("b.png", std::string("\x89PNG\0", 5));
     CHECK(read_corpus({folder.path()}).notes() ==
@@ -116,14 +103,11 @@ TEST_CASE("corpus: files left out of a folder are counted by reason", "[data]") 
     CHECK(texts(corpus) == "[text]");
     CHECK(corpus.notes() == std::vector<std::string>{"skipped 8 files: 1 binary, 1 damaged, 1 in .git, 1 in "
                                                      "node_modules, 3 in runs of Inkling, 1 not UTF-8"});
-}
-
-TEST_CASE("corpus: files and folders are excluded by their names and by their paths", "[data]") {
-    const ScratchFolder folder;
+    const ScratchFolder named;
     for (const char* name : {"a.txt", "b.min.js", "c/d.txt", "c/e.log", "third/f.txt", "c/third/g.txt"})
-        folder.write(name, name);
+        named.write(name, name);
     const auto left = [&](std::vector<std::string> exclude) {
-        return texts(read_corpus({folder.path()}, {.exclude = std::move(exclude)}));
+        return texts(read_corpus({named.path()}, {.exclude = std::move(exclude)}));
     };
     CHECK(left({"*.min.js", "third"}) == "[a.txt][c/d.txt][c/e.log]");
     CHECK(left({"third/"}) == "[a.txt][b.min.js][c/d.txt][c/e.log]");
@@ -131,11 +115,11 @@ TEST_CASE("corpus: files and folders are excluded by their names and by their pa
     CHECK(left({"[ab].*"}) == "[c/d.txt][c/e.log][c/third/g.txt][third/f.txt]");
     CHECK_THROWS_WITH(left({"*"}), contains("no UTF-8 text file (skipped 6 files: 6 excluded"));
     // also for named files, but not for folders above a named one
-    const std::string a = folder.path("a.txt"), d = folder.path("c/d.txt");
+    const std::string a = named.path("a.txt"), d = named.path("c/d.txt");
     CHECK(texts(read_corpus({a, d}, {.exclude = {"a.*", "c"}})) == "[c/d.txt]");
-    CHECK(texts(read_corpus({folder.path("c/*")}, {.exclude = {"third", "c", "*.log"}})) == "[c/d.txt]");
+    CHECK(texts(read_corpus({named.path("c/*")}, {.exclude = {"third", "c", "*.log"}})) == "[c/d.txt]");
     CHECK_THROWS_WITH(read_corpus({a}, {.exclude = {"*.txt"}}), contains("nothing is left to read"));
-    CHECK_THROWS_WITH(read_corpus({folder.path("*.txt")}, {.exclude = {"*.txt"}}),
+    CHECK_THROWS_WITH(read_corpus({named.path("*.txt")}, {.exclude = {"*.txt"}}),
                       contains("*.txt: no file of text matches (skipped 1 file: 1 excluded"));
 }
 

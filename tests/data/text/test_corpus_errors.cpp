@@ -1,8 +1,6 @@
 // What is no text, or cannot be read.
 #include "data/text/corpus.h"
 
-using namespace inkling::data;
-
 namespace {
 
 // While in scope, root has the rights of other users.
@@ -15,7 +13,7 @@ struct NotRoot {
 
 }  // namespace
 
-TEST_CASE("corpus: errors name the path", "[data]") {
+TEST_CASE("corpus: errors name the path, and what may not be read is one, in a folder too", "[data]") {
     const ScratchFolder folder;
     const auto refusal = [](const std::string& path) -> std::string {
         const std::string error = error_of([&] { read_corpus({path}); });
@@ -35,10 +33,6 @@ TEST_CASE("corpus: errors name the path", "[data]") {
     CHECK_THAT(refusal(folder.path("loop")), contains("Too many levels of symbolic links"));
     CHECK_THAT(refusal("/dev/zero"), contains("a device"));
     CHECK_THROWS_AS(read_corpus({}), BadInput);
-}
-
-TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]") {
-    const ScratchFolder folder;
     const std::string path = folder.write("in/closed.txt", "secret");
     folder.write("in/open.txt", "open");
     ::chmod(folder.path().c_str(), 0755);
@@ -49,7 +43,7 @@ TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]")
     CHECK_THROWS_AS(read_corpus({folder.path("in")}), BadInput);
 }
 
-TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", "[data]") {
+TEST_CASE("corpus: one pass finds what is not text, and binary files are called so", "[data]") {
     constexpr std::size_t npos = std::string_view::npos, block = 1 << 18;
     const auto hash = [](std::string_view text) {
         ContentHash all;
@@ -59,7 +53,7 @@ TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", 
     for (const std::size_t before :
          {std::size_t{0}, block - 4, block - 3, block - 2, block - 1, block, 3 * block - 1}) {
         const std::string ascii(before, 'a');
-        for (const std::string_view whole : {"", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"}) {
+        for (const std::string_view whole : {"", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"})
             for (const std::string& rest : {std::string(), std::string("b"), std::string(block, 'b')}) {
                 const std::string good = ascii + std::string(whole) + rest;
                 const TextScan found = scan_text(good, "a");
@@ -67,13 +61,9 @@ TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", 
                 const std::string cut = ascii + std::string(whole.substr(0, whole.size() - !whole.empty())) + rest;
                 CHECK(scan_text(cut, "a").invalid == (whole.empty() ? npos : before));
             }
-        }
         CHECK(scan_text(ascii + "\xA9", "a").invalid == before);
         CHECK_THROWS_AS(scan_text(ascii + "\xA9" + std::string(block, 'b') + '\0', "a"), NoText);
     }
-}
-
-TEST_CASE("corpus: binary files are called so, with what they are", "[data]") {
     const ScratchFolder folder;
     const auto refusal = [&](const std::string& bytes) {
         const std::string path = folder.write("x", bytes);

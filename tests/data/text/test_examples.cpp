@@ -1,24 +1,17 @@
 // Documents in lines.
 #include "tests/data/text/examples.h"
 
-using namespace inkling::data;
-using testing::ScratchFolder, testing::tests_path;
-
-namespace {
-
 const std::string kConversation =
     "{\"id\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"a\\n\"}, {\"role\": \"assistant\", \"content\": "
     R"(""}]})";
 
-Corpus piped(std::string_view text) {
+static Corpus piped(std::string_view text) {
     return read_corpus({"-"}, {}, [left = text](char* to, std::size_t max_size) mutable {
         const std::size_t n = left.copy(to, max_size);
         left.remove_prefix(n);
         return n;
     });
 }
-
-}  // namespace
 
 TEST_CASE("documents: the three shapes", "[data]") {
     const Example chat = parsed(kConversation);
@@ -67,7 +60,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
     CHECK_ALL(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d", !d.marked);
 }
 
-TEST_CASE("documents: half of a shape is none, nor is a key that is null", "[data]") {
+TEST_CASE("documents: half of a shape is none, nor is a null, and Python's own numbers are passed over", "[data]") {
     CHECK(shown(R"({"prompt": "p", "prompt_id": "x", "messages": [{"role": "user", "content": "m"}]})") == "user: m");
     CHECK(shown(R"({"prompt": "rendered", "instruction": "i", "input": "", "output": "o"})") ==
           "user: i | assistant: o");
@@ -75,45 +68,16 @@ TEST_CASE("documents: half of a shape is none, nor is a key that is null", "[dat
     CHECK(shown(R"({"completion": "c", "text": "t"})") == "text: t");
     CHECK(shown(R"({"messages": null, "instruction": "i", "output": null, "text": "t"})") == "text: t");
     CHECK_THROWS_WITH(parsed(R"({"messages": [], "text": "t"})"), contains("must be a list of messages, got []"));
+    const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
+    CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
+    CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
+                      contains(R"(line 1: "prompt" must be a text, got NaN)"));
+    CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), contains("\"text\" must be a text, got 1e999"));
 }
 
 TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
-    const std::pair<std::string, std::string> table[] = {
-        {"{", "not valid JSON"},
-        {"[]", "an object is required"},
-        {R"("text")", R"(an object is required, such as {"messages": [...]})"},
-        {"{}", R"(none of "messages")"},
-        {R"({"prompt": "a"})", "none of"},
-        {R"({"t": "a", "id": 1})", "its fields are id, t: --text-field NAME reads one field"},
-        {R"({"question": "a", "answer": "b"})", R"(it looks like a question, "question", and its answer, "answer")"},
-        {R"({"prompt": "a", "response": "b"})", R"(name them "prompt" and "completion")"},
-        {R"({"prompt": "a", "chosen": "b", "rejected": "c"})", "it looks like a preference"},
-        {R"({"input_ids": [1, 2], "labels": [1, 2]})", "it looks like ids of tokens"},
-        {R"({"text": null})", R"("text" must be a text, got null)"},
-        {R"({"completion": "a"})", "none of"},
-        {R"({"prompt": null, "completion": "a"})", R"("prompt" must be a text, got null)"},
-        {R"({"prompt": "a", "completion": [{"role": "assistant", "content": "b"}]})", "must both be texts"},
-        {R"({"messages": []})", R"("messages" must be a list of messages, got [])"},
-        {R"({"conversations": {}})", R"("conversations" must be a list of messages)"},
-        {R"({"messages": [5]})", R"(message 1: an object with "role" and "content", got 5)"},
-        {R"({"messages": [{"role": "assistant", "content": null}]})", R"("content" must be a text, got null)"},
-        {R"({"messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": 1}]}]})",
-         R"(message 1: "tool_calls" changes what is learned)"},
-        {R"({"messages": [{"role": "user", "content": [{"type": "image"}]}]})",
-         R"(message 1: a part of "content" has the type "image")"},
-        {"{\"messages\": [{\"role\": \"user\", \"content\": \"\\ud83d\"}]}",
-         "\"content\" must be a text, got \"\\ufffd\\ufffd\\ufffd\", half of a surrogate pair in it"},
-        {R"({"conversations": [{"from": "function_call", "value": "a"}]})", R"(got "function_call")"},
-        {R"({"instruction": "a", "output": 5})", R"("output" must be a text, got 5)"},
-        {R"({"instruction": "a", "output": "b", "history": [["c"]]})", R"("history" must be a list of pairs)"},
-        {R"({"messages": [{"role": "user"}]})", R"(message 1: "content" must be a text)"},
-        {R"({"messages": [{"role": "user", "content": ["a"]}]})", R"(message 1: "content" must be a text)"},
-        {R"({"messages": [{"role": "tool", "content": "a"}]})",
-         R"(message 1: the role must be system, user or assistant, got "tool")"},
-        {R"({"text": "a", "text": "b"})", "appears twice"},
-        {R"({"text": "of another shape"})", "it holds text, and line 1 messages: one file holds one shape"},
-    };
-    for (const auto& [line, message] : table) {
+    for (const std::string& row : lines_of(read_file(tests_path("data/text/bad_lines.tsv")))) {
+        const std::string line = row.substr(0, row.find('\t')), message = row.substr(row.find('\t') + 1);
         const std::string lines = kConversation + "\r\n\n" + line + "\n" + kConversation;
         INFO(line);
         CHECK_THROWS_WITH(read_examples(lines), contains("line 3: ", message));
@@ -162,22 +126,20 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     const std::string alpaca = R"({"instruction": "Say 1", "input": "", "output": "1 it is."})",
                       unknown = R"({"q": "Say 1", "a": "1 it is."})";
     // a list, JSON lines, and one object over several lines, in files that end in .json
-    const auto json = [&](const std::string& text) { return read_corpus({folder.write("a.json", text)}); };
+    const auto read_json = [&](const std::string& text) { return read_corpus({folder.write("a.json", text)}); };
     for (const std::string& text : {"[" + alpaca + ",\n " + alpaca + "]", alpaca + "\n\n" + alpaca,
-                                    std::string("{\n\"instruction\": \"a\",\n\"output\": \"b\"}\n")}) {
-        INFO(text);
-        CHECK(json(text).examples);
-    }
+                                    std::string("{\n\"instruction\": \"a\",\n\"output\": \"b\"}\n")})
+        WITH_INFO(text, CHECK(read_json(text).examples));
     const std::string path = folder.path("a.json");
-    const Corpus list = json("[" + alpaca + ",\n " + alpaca + "]");
+    const Corpus list = read_json("[" + alpaca + ",\n " + alpaca + "]");
     CHECK(list.place_of(list.examples->at(1)) == path + ": record 2");
-    const Corpus one = json("\n" + alpaca);
+    const Corpus one = read_json("\n" + alpaca);
     CHECK(one.place_of(one.examples->at(0)) == path + ": line 2");
-    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + unknown + "]"), contains(path + ": record 2: none of"));
-    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + alpaca), contains(path + ": it: not valid JSON"));
-    CHECK_THROWS_WITH(json(unknown), contains(path + ": line 1: none of"));
+    CHECK_THROWS_WITH(read_json("[" + alpaca + ",\n " + unknown + "]"), contains(path + ": record 2: none of"));
+    CHECK_THROWS_WITH(read_json("[" + alpaca + ",\n " + alpaca), contains(path + ": it: not valid JSON"));
+    CHECK_THROWS_WITH(read_json(unknown), contains(path + ": line 1: none of"));
     for (const char* const other : {"{\n\"data\": [1]\n}", "[1, 2]", "{}", "no JSON"})
-        CHECK_THROWS_WITH(json(other), (contains(path, "none of")) || contains("it holds no documents"));
+        CHECK_THROWS_WITH(read_json(other), (contains(path, "none of")) || contains("it holds no documents"));
     // standard input that begins this way
     CHECK_ALL(piped("[" + alpaca + "]").examples, piped("\n" + alpaca).examples);
     CHECK_THROWS_WITH(piped(unknown + "\n"), contains("standard input: line 1: none of"));
@@ -195,14 +157,6 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     CHECK_THROWS_WITH(read_corpus({folder.path("f")}), contains("chats.jsonl: line 1: none of"));
     // blank files hold nothing
     CHECK_THROWS_WITH(read_corpus({folder.write("blank.jsonl", "\n \n")}), contains("it holds no documents"));
-}
-
-TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[data]") {
-    const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
-    CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
-    CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
-                      contains(R"(line 1: "prompt" must be a text, got NaN)"));
-    CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), contains("\"text\" must be a text, got 1e999"));
 }
 
 // What other trainers read is in the file, beside what is done here (tests/reference/make_data_reference.py).

@@ -1,9 +1,6 @@
 // Marks of the answers that are learned.
 #include "tests/data/text/examples.h"
 
-using namespace inkling::data;
-using testing::tests_path;
-
 TEST_CASE("documents: marks say which answers are learned", "[data]") {
     const auto marked = [](const std::string& mark, const std::string& role = "assistant") {
         return R"({"messages": [{"role": "user", "content": "a"}, {"role": ")" + role + R"(", "content": "b", )" +
@@ -11,15 +8,11 @@ TEST_CASE("documents: marks say which answers are learned", "[data]") {
     };
     // the reference table below has one mark at a time
     for (const char* const off : {R"("weight": 0.0)", R"("loss": 0)", R"("weight": 1, "train": false)",
-                                  R"("masked": 1)", R"("masked": false, "weight": 0)"}) {
-        INFO(off);
-        CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c");
-    }
+                                  R"("masked": 1)", R"("masked": false, "weight": 0)"})
+        WITH_INFO(off, CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c"));
     for (const char* const on : {R"("train": true)", R"("loss": null)", R"("weights": 0)", R"("label": 0)",
-                                 R"("trainable": true, "loss_mask": 1)", R"("mask": "")", R"("loss_scale": 1.0)"}) {
-        INFO(on);
-        CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
-    }
+                                 R"("trainable": true, "loss_mask": 1)", R"("mask": "")", R"("loss_scale": 1.0)"})
+        WITH_INFO(on, CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c"));
     CHECK(shown(marked(R"("weight": 0)", "user")) == "user: a | user: b (not learned) | assistant: c");
     CHECK_THAT(to_line(parsed(marked(R"("train": false)")).parts), contains(R"("b","weight":0})"));
     CHECK(parsed(to_line(parsed(marked(R"("train": false)")).parts)).parts[1].learned == false);
@@ -55,23 +48,13 @@ TEST_CASE("documents: marks beside the texts of a line are refused by name, in e
         R"("prompt": "a", "completion": "b")",
         R"("prompt": [{"role": "user", "content": "a"}], "completion": [{"role": "assistant", "content": "b"}])",
         R"("text": "a")"};
-    const auto refused = nlohmann::json::parse(R"([
-        ["weight", 0], ["weight", 0.5], ["weight", "1"], ["loss_weight", 2.0], ["train", false], ["training", false],
-        ["train_on_turn", false], ["trainable", false], ["loss", false], ["loss_mask", [0, 1]], ["loss_mask", 0],
-        ["step_loss_mask", 0], ["masked", true], ["mask", "Assistant"], ["train_detail", [{"begin_offset": 0}]],
-        ["segments", [{"text": "a"}]], ["loss_scale", 0.1], ["loss_weights", [1, 0]], ["sample_weight", 0],
-        ["labels", [-100, 5]], ["assistant_mask", [0, 1]], ["assistant_masks", [0, 1]], ["completion_mask", [0, 1]],
-        ["unmask", true], ["label", false], ["kto_tag", false]])");
-    const auto kept = nlohmann::json::parse(R"([
-        ["weight", 1], ["loss_weight", 1.0], ["train", true], ["loss_mask", null], ["loss_mask", []], ["masked", false],
-        ["mask", "User"], ["sample_weight", 1], ["unmask", false], ["label", true], ["label", 0], ["label", ""],
-        ["kto_tag", true], ["score", 0], ["split", "test"]])");
-    const auto line = [](const nlohmann::json& mark, const std::string& shape) {
+    const json marks = json_in(tests_path("data/text/marks.json")), refused = marks["refused"], kept = marks["kept"];
+    const auto line = [](const json& mark, const std::string& shape) {
         return fmt::format("{{{}: {}, {}}}", mark[0].dump(), mark[1].dump(), shape);
     };
     for (const std::string shape : shapes) {
         const std::string plain = "{" + shape + "}";
-        for (const nlohmann::json& mark : refused) {
+        for (const json& mark : refused) {
             const bool of_answers = mark[0] == "label" || mark[0] == "kto_tag";  // a bad answer, or a text's class
             INFO(line(mark, shape));
             if (of_answers && shape == shapes[5])
@@ -81,16 +64,15 @@ TEST_CASE("documents: marks beside the texts of a line are refused by name, in e
                                   contains("line 1: " + mark[0].dump() + " changes what is learned, and ",
                                            " is not read: leave out the "));
         }
-        for (const nlohmann::json& mark : kept) CHECK(shown(line(mark, shape)) == shown(plain));
+        for (const json& mark : kept) CHECK(shown(line(mark, shape)) == shown(plain));
     }
 }
 
 TEST_CASE("documents: marks and shapes of the reference table", "[data]") {
-    const auto table = nlohmann::json::parse(formats::read_file(tests_path("reference/training_lines.json")));
-    for (const nlohmann::json& row : table.at("marks")) {
-        nlohmann::json line = {
-            {"messages", {{{"role", "user"}, {"content", "a"}}, {{"role", "assistant"}, {"content", "b"}}}}};
-        nlohmann::json& place = row.at("where") == "line" ? line : line["messages"][1];
+    const auto table = json::parse(read_file(tests_path("reference/training_lines.json")));
+    for (const json& row : table.at("marks")) {
+        json line = {{"messages", {{{"role", "user"}, {"content", "a"}}, {{"role", "assistant"}, {"content", "b"}}}}};
+        json& place = row.at("where") == "line" ? line : line["messages"][1];
         place[row.at("key").get<std::string>()] = row.at("value");
         const std::string text = line.dump();
         INFO(text);
@@ -105,6 +87,5 @@ TEST_CASE("documents: marks and shapes of the reference table", "[data]") {
                                                        {"instruction", "user: i asks | assistant: i says"},
                                                        {"completion", "prompt: p asks | completion:  p says"},
                                                        {"text", "text: t asks and says"}};
-    for (const nlohmann::json& row : table.at("shapes"))
-        CHECK(shown(row.at("line").dump()) == shapes.at(row.at("inkling")));
+    for (const json& row : table.at("shapes")) CHECK(shown(row.at("line").dump()) == shapes.at(row.at("inkling")));
 }

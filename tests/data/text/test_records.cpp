@@ -1,47 +1,18 @@
 #include "data/text/records.h"
 
-using namespace inkling::data;
-
-namespace {
-
-std::string read(RecordKind kind, std::string_view table, const std::string& field = "text") {
+static std::string read(RecordKind kind, std::string_view table, const std::string& field = "text") {
     std::string all;
     read_records(kind, table, field, [&](std::string_view text) { all += fmt::format("[{}]", text); });
     return all;
 }
-std::string csv(std::string_view table) { return read(RecordKind::csv, table); }
-std::string lines(std::string_view table) { return read(RecordKind::json_lines, table); }
+static std::string csv(std::string_view table) { return read(RecordKind::csv, table); }
+static std::string lines(std::string_view table) { return read(RecordKind::json_lines, table); }
 
-}  // namespace
-
-TEST_CASE("records: kinds by the name", "[data]") {
+TEST_CASE("records: kinds by the name, and JSON lines", "[data]") {
     CHECK(record_kind("a/b.jsonl") == RecordKind::json_lines);
     CHECK_ALL(record_kind("b.ndjson.zst") == RecordKind::json_lines, record_kind("B.CSV.gz") == RecordKind::csv);
     CHECK(record_kind("a.json.gz") == RecordKind::json);
     for (const char* other : {"a.json5", "csv", "a.csv.bak", "jsonl/a"}) CHECK(record_kind(other) == RecordKind::none);
-}
-
-TEST_CASE("records: CSV as RFC 4180 has it, else refused with its line", "[data]") {
-    CHECK_ALL(csv("id,text\n1,one\n2,two\n") == "[one][two]", csv("text,id\r\none,1\r\ntwo,2") == "[one][two]");
-    CHECK(csv("id,\"text\",x\n1,\"a, \"\"b\"\"\nc\r\n\",\n") == "[a, \"b\"\nc\r\n]");
-    CHECK(csv("text\n\n\"\"\nlast") == "[][last]");  // a blank line is no record, an empty text is one
-    CHECK_ALL(csv("id,text\n1,a \"b\" c\n2,\n") == "[a \"b\" c][]", csv("text,text\n1,2\n") == "[1]");
-    CHECK_ALL(csv("id,text").empty(), csv("id,text\r\n1,\"a\"\r\n\r\n2,\"b\"") == "[a][b]", csv("id,text\n1,") == "[]");
-    CHECK(csv("text,id\ncarriage\rreturn,1\n") == "[carriage\rreturn]");
-    CHECK_THROWS_WITH(csv("id,body\n1,2\n"), contains("line 1: there is no column \"text\": the columns are id, body"));
-    CHECK_THROWS_WITH(
-        csv("\"two\nlines, \"\"a\"\" \x9f\"," + std::string(5000, 'x')),  // one short line all the same
-        contains("line 1: there is no column \"text\": the columns are two\\nlines, \\\"a\\\" \xEF\xBF\xBD, " +
-                 std::string(60, 'x') + "..."));
-    CHECK_THROWS_WITH(csv("a,b,c,d,e,f,g,h,i,j\n"), contains("the columns are a, b, c, d, e, f, g, h, ..."));
-    CHECK_THROWS_WITH(csv("id,text\n1,2\n3\n"), contains("line 3: 1 fields, the header has 2"));
-    CHECK_THROWS_WITH(csv("id,text\n1,\"a\nb\"\n3,4,5\n"), contains("line 4: 3 fields, the header has 2"));
-    CHECK_THROWS_WITH(csv("id,text\n1,2\n3,\"never\nends\n"),
-                      contains("line 3: a quoted field begins there and does not end"));
-    CHECK_THROWS_WITH(csv("id,text\n1,\"a\"b\n"), contains("line 2: a quoted field is followed by more"));
-}
-
-TEST_CASE("records: JSON lines", "[data]") {
     CHECK(lines("{\"text\": \"one\"}\n{\"x\": {\"text\": 5}, \"text\": \"two\", \"y\": [\"text\", {\"text\": 1}]}") ==
           "[one][two]");
     CHECK(lines("\n  \r\n{\"text\":\"\\ud83d\\ude00 \\\"a\\\"\"}\n") == "[\xF0\x9F\x98\x80 \"a\"]");
@@ -64,4 +35,24 @@ TEST_CASE("records: JSON lines", "[data]") {
     CHECK(lines("{\"score\": [NaN, 1e999], \"text\": \"a\", \"b\": \"\\ud800\"}") == "[a]");
     CHECK_THAT(refusal(std::string(1'000'000, '[')), contains("line 1: "));  // no recursion
     CHECK_THAT(refusal("{\"text\": " + std::string(1'000'000, '[')), contains("line 1: "));
+}
+
+TEST_CASE("records: CSV as RFC 4180 has it, else refused with its line", "[data]") {
+    CHECK_ALL(csv("id,text\n1,one\n2,two\n") == "[one][two]", csv("text,id\r\none,1\r\ntwo,2") == "[one][two]");
+    CHECK(csv("id,\"text\",x\n1,\"a, \"\"b\"\"\nc\r\n\",\n") == "[a, \"b\"\nc\r\n]");
+    CHECK(csv("text\n\n\"\"\nlast") == "[][last]");  // a blank line is no record, an empty text is one
+    CHECK_ALL(csv("id,text\n1,a \"b\" c\n2,\n") == "[a \"b\" c][]", csv("text,text\n1,2\n") == "[1]");
+    CHECK_ALL(csv("id,text").empty(), csv("id,text\r\n1,\"a\"\r\n\r\n2,\"b\"") == "[a][b]", csv("id,text\n1,") == "[]");
+    CHECK(csv("text,id\ncarriage\rreturn,1\n") == "[carriage\rreturn]");
+    CHECK_THROWS_WITH(csv("id,body\n1,2\n"), contains("line 1: there is no column \"text\": the columns are id, body"));
+    CHECK_THROWS_WITH(
+        csv("\"two\nlines, \"\"a\"\" \x9f\"," + std::string(5000, 'x')),  // one short line all the same
+        contains("line 1: there is no column \"text\": the columns are two\\nlines, \\\"a\\\" \xEF\xBF\xBD, " +
+                 std::string(60, 'x') + "..."));
+    CHECK_THROWS_WITH(csv("a,b,c,d,e,f,g,h,i,j\n"), contains("the columns are a, b, c, d, e, f, g, h, ..."));
+    CHECK_THROWS_WITH(csv("id,text\n1,2\n3\n"), contains("line 3: 1 fields, the header has 2"));
+    CHECK_THROWS_WITH(csv("id,text\n1,\"a\nb\"\n3,4,5\n"), contains("line 4: 3 fields, the header has 2"));
+    CHECK_THROWS_WITH(csv("id,text\n1,2\n3,\"never\nends\n"),
+                      contains("line 3: a quoted field begins there and does not end"));
+    CHECK_THROWS_WITH(csv("id,text\n1,\"a\"b\n"), contains("line 2: a quoted field is followed by more"));
 }

@@ -4,19 +4,13 @@
 
 #include <csignal>
 
-using namespace inkling::data;
-
-namespace {
-
-std::string make_fifo(const ScratchFolder& folder) {
+static std::string make_fifo(const ScratchFolder& folder) {
     const std::string path = folder.path("fifo");
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     return path;
 }
 
-}  // namespace
-
-TEST_CASE("text source: files and FIFOs are read to their end", "[data]") {
+TEST_CASE("text source: files and FIFOs are read to their end, whatever signals come", "[data]") {
     const ScratchFolder folder;
     CHECK(open_text(folder.write("a", "caf\xC3\xA9\n")).bytes == "caf\xC3\xA9\n");
     CHECK(open_text(folder.write("empty", "")).bytes.empty());
@@ -25,16 +19,13 @@ TEST_CASE("text source: files and FIFOs are read to their end", "[data]") {
     const Text read = open_text(fifo), copy = read;
     writer.join();
     CHECK(copy.bytes == text);
-}
-
-TEST_CASE("text source: signals do not interrupt a stream", "[data]") {
-    const ScratchFolder folder;
-    const std::string fifo = make_fifo(folder);
+    const ScratchFolder other;
+    const std::string slow = make_fifo(other);
     struct sigaction quiet = {}, before = {};
     quiet.sa_handler = [](int) {};  // without SA_RESTART: system calls return EINTR
     ::sigaction(SIGUSR1, &quiet, &before);
-    std::string text;
-    std::thread reader([&] { text = read_stream(open_stream(fifo)).bytes; });
+    std::string came;
+    std::thread reader([&] { came = read_stream(open_stream(slow)).bytes; });
     const auto disturb = [&] {
         for (int i = 0; i < 20; ++i) {
             ::pthread_kill(reader.native_handle(), SIGUSR1);
@@ -42,13 +33,13 @@ TEST_CASE("text source: signals do not interrupt a stream", "[data]") {
         }
     };
     disturb();  // while it waits in open
-    std::ofstream out(fifo);
+    std::ofstream out(slow);
     disturb();  // while it waits in read
     out << "whole" << std::flush;
     out.close();
     reader.join();
     ::sigaction(SIGUSR1, &before, nullptr);
-    CHECK(text == "whole");
+    CHECK(came == "whole");
 }
 
 TEST_CASE("text source: a large stream goes through a file that nobody finds", "[data]") {

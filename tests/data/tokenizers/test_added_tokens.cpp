@@ -4,30 +4,23 @@
 #include "engine/base/clock.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using data::AddedToken;
-using data::AddedTokens;
-using testing::below;
-using testing::Random;
-
-namespace {
-
 using Cut = std::vector<std::pair<std::string, std::int32_t>>;
 
-AddedTokens made(const std::vector<std::string>& contents, bool rstrip = false) {
+static AddedTokens made(const std::vector<std::string>& contents, bool rstrip = false) {
     std::vector<AddedToken> tokens;
     for (const std::string& content : contents)
         tokens.push_back({.content = content, .id = static_cast<std::int32_t>(tokens.size()), .rstrip = rstrip});
     return AddedTokens(std::move(tokens));
 }
 
-Cut cut(const AddedTokens& added, std::string_view text) {
+static Cut cut(const AddedTokens& added, std::string_view text) {
     Cut parts;
     added.cut(text, [&](std::string_view part, std::int32_t id) { parts.emplace_back(part, id); });
     return parts;
 }
 
 // Tries every token at every place.
-Cut cut_by_trial(const AddedTokens& added, const std::string& text) {
+static Cut cut_by_trial(const AddedTokens& added, const std::string& text) {
     Cut parts;
     std::string before;
     for (std::size_t at = 0; at < text.size();) {
@@ -47,8 +40,6 @@ Cut cut_by_trial(const AddedTokens& added, const std::string& text) {
     if (!before.empty()) parts.emplace_back(before, -1);
     return parts;
 }
-
-}  // namespace
 
 TEST_CASE("added tokens: cut as by trying every token at every place", "[data]") {
     CHECK(cut(made({"ab", "abc", "bcd", "c"}), "xabcdabdc") ==

@@ -4,9 +4,6 @@
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling::data;
-using nlohmann::json;
-
 TEST_CASE("BPE: the ids of the tokenizers library, and of tiny Shakespeare", "[data][bpe]") {
     const BpeTokenizer& t = small_tokenizer();
     CHECK_ALL(t.kind() == TokenizerKind::byte_pairs, t.vocab_size() == 400, t.end_of_text() == 0);
@@ -64,11 +61,9 @@ TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe][unsanitized]
     }
 }
 
-namespace {
-
 // Checks 100,000 texts with letters of 24 scripts, emoji, combining marks, tabs, line ends and any other character;
 // `hashes` has one hash per thousand texts.
-void check_random_texts(const Tokenizer& t, const json& hashes) {
+static void check_random_texts(const Tokenizer& t, const json& hashes) {
     ReferenceTexts texts;
     for (std::size_t thousand = 0; thousand < 100; ++thousand) {
         std::uint64_t hash = fnv({});
@@ -83,8 +78,6 @@ void check_random_texts(const Tokenizer& t, const json& hashes) {
         CHECK(std::to_string(hash) == hashes[thousand].get<std::string>());
     }
 }
-
-}  // namespace
 
 TEST_CASE("BPE: random texts in many scripts have the ids of the tokenizers library, and come back", "[data][bpe]") {
     check_random_texts(small_tokenizer(), bpe_reference()["random_texts"]["trained"]);
@@ -125,7 +118,7 @@ TEST_CASE("BPE: a large text has the same ids whole, in parts, and with any thre
           {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}}}}};
     const auto split = parse_tokenizer(file.dump(), "t");
     const int threads = omp_get_max_threads();
-    for (const Tokenizer* const t : std::initializer_list<const Tokenizer*>{&small_tokenizer(), split.get()}) {
+    for (const Tokenizer* const t : std::initializer_list<const Tokenizer*>{&small_tokenizer(), split.get()})
         for (const std::string& whole : {text, letters, letters + " " + text, std::string()}) {
             omp_set_num_threads(1);
             const auto ids = t->encode(whole);
@@ -143,7 +136,6 @@ TEST_CASE("BPE: a large text has the same ids whole, in parts, and with any thre
             }
             CHECK(piecewise == ids);
         }
-    }
 }
 
 TEST_CASE("BPE: a file without a byte refuses that byte alone", "[data][bpe]") {

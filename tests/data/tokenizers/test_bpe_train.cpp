@@ -4,39 +4,26 @@
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling::data;
-using nlohmann::json;
-
-namespace {
-
-BpeSpec learn(const std::vector<std::string>& texts, std::size_t size) {
+static BpeSpec learn(const std::vector<std::string>& texts, std::size_t size) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     return train_bpe(views, size);
 }
 
-json merges_of(const BpeSpec& spec) { return json::parse(BpeTokenizer(spec).to_json())["model"]["merges"]; }
+static json merges_of(const BpeSpec& spec) { return json::parse(BpeTokenizer(spec).to_json())["model"]["merges"]; }
 
-}  // namespace
-
-TEST_CASE("BPE training: the vocabulary and merges of the tokenizers library", "[data][bpe]") {
+TEST_CASE("BPE training: vocabulary and merges of the tokenizers library, with any threads", "[data][bpe]") {
     const json made = json::parse(BpeTokenizer(learn(reference_texts(), 400)).to_json());
     const json& expected = bpe_reference()["tokenizer"];
     CHECK(made["model"]["vocab"] == expected["model"]["vocab"]);
     CHECK_ALL(made["model"]["merges"] == expected["model"]["merges"], made["added_tokens"] == expected["added_tokens"]);
     CHECK(made["pre_tokenizer"]["type"] == expected["pre_tokenizer"]["type"]);
     CHECK(made["decoder"]["type"] == expected["decoder"]["type"]);
-}
-
-TEST_CASE("BPE training: until nothing is left, of a size that can be", "[data][bpe]") {
     CHECK(merges_of(learn(reference_texts(), 100'000)) == bpe_reference()["all_merges"]);
     const BpeSpec nothing = learn({""}, 1000);
     CHECK_ALL(nothing.vocab.size() == 257, nothing.merges.empty(), learn({}, 1000) == nothing);
     CHECK(learn({"abcabc"}, 257) == nothing);
     CHECK_THROWS_WITH(learn({"abc"}, 256), contains("at least 257 tokens"));  // a vocabulary that cannot be
     CHECK_THROWS_AS(learn({"abc"}, 0), Error);
-}
-
-TEST_CASE("BPE training: ties go to the smaller ids, and a long run does not become one token", "[data][bpe]") {
     // pairs (a b) and (c d) twice each: "a b" has the smaller ids; " c" is once
     CHECK(merges_of(learn({"ab cd\nab\ncd"}, 258)) == json::parse(R"([["a", "b"]])"));
     CHECK(merges_of(learn({"x x x x"}, 1000)) == json::parse("[[\"\\u0120\", \"x\"]]"));
@@ -49,9 +36,6 @@ TEST_CASE("BPE training: ties go to the smaller ids, and a long run does not bec
     CHECK_ALL(longest > max_bpe_token_length / 2, longest < max_bpe_token_length, spec.vocab.size() < 300);
     const BpeTokenizer t(spec);
     CHECK(t.decode(t.encode(std::string(300'001, 'a'))) == std::string(300'001, 'a'));
-}
-
-TEST_CASE("BPE training: the same with any number of threads", "[data][bpe]") {
     Random random(2);
     std::string text;
     while (text.size() < 3'000'000) text += random_text(random, 10) + " banana bandana cabana ";
@@ -61,11 +45,8 @@ TEST_CASE("BPE training: the same with any number of threads", "[data][bpe]") {
     omp_set_num_threads(3);
     CHECK(learn({text}, 600) == alone);
     omp_set_num_threads(threads);
-}
-
-TEST_CASE("BPE training: tiny Shakespeare", "[data][bpe]") {
-    const std::string text = shakespeare();
-    const json merges = merges_of(learn({text}, 1000));
+    const std::string plays = shakespeare();
+    const json merges = merges_of(learn({plays}, 1000));
     const json& last = bpe_reference()["shakespeare"]["last_merges_of_1000"];
     CHECK(json(std::vector<json>(merges.end() - 20, merges.end())) == last);
 }

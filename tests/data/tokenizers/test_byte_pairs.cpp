@@ -2,20 +2,17 @@
 
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling::data;
 using Ids = std::vector<std::int32_t>;
 
-namespace {
-
 // The bytes as ids 0 to 255.
-Ids ids_of_bytes(std::string_view piece) {
+static Ids ids_of_bytes(std::string_view piece) {
     Ids ids;
     for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
     return ids;
 }
 
 // Tries the merges one by one, in the order learned; of two merges of a pair only the later.
-Ids merged_by_trial(const std::vector<Merge>& merges, std::string_view piece) {
+static Ids merged_by_trial(const std::vector<Merge>& merges, std::string_view piece) {
     Ids ids = ids_of_bytes(piece);
     const auto is_last = [&](const Merge& m) {
         return std::none_of(&m + 1, merges.data() + merges.size(),
@@ -35,8 +32,8 @@ Ids merged_by_trial(const std::vector<Merge>& merges, std::string_view piece) {
     return ids;
 }
 
-Ids ids_of_long(const BytePairs& p, std::string_view piece, std::size_t window = 1 << 18,
-                const BytePairs::Between& between = nullptr) {
+static Ids ids_of_long(const BytePairs& p, std::string_view piece, std::size_t window = 1 << 18,
+                       const BytePairs::Between& between = nullptr) {
     Ids ids;
     const Ids bytes = ids_of_bytes(piece);
     p.append_long(
@@ -44,7 +41,7 @@ Ids ids_of_long(const BytePairs& p, std::string_view piece, std::size_t window =
     return ids;
 }
 
-Ids ids_of(const std::vector<Merge>& merges, std::string_view piece) {
+static Ids ids_of(const std::vector<Merge>& merges, std::string_view piece) {
     const BytePairs p(merges);
     Ids ids = {-7};  // append_ids() keeps the ids before its own
     const Ids bytes = ids_of_bytes(piece);
@@ -56,9 +53,7 @@ Ids ids_of(const std::vector<Merge>& merges, std::string_view piece) {
     return ids;
 }
 
-}  // namespace
-
-TEST_CASE("byte pairs: the merge learned first, then the leftmost, of two merges of a pair the later", "[data][bpe]") {
+TEST_CASE("byte pairs: the merge learned first, then the leftmost, and how far a window must see", "[data][bpe]") {
     const std::vector<Merge> p = {{'b', 'c', 256}, {'a', 'b', 257}, {257, 257, 258}, {'a', 'a', 259}, {259, 'a', 260}};
     CHECK_ALL(ids_of(p, "") == Ids{}, ids_of(p, "x") == Ids{'x'});
     CHECK(ids_of(p, "abc") == Ids{'a', 256});
@@ -68,12 +63,17 @@ TEST_CASE("byte pairs: the merge learned first, then the leftmost, of two merges
     CHECK(ids_of(p, "\xFF\x80") == Ids{255, 128});
     CHECK(ids_of({{'a', 'b', 256}, {'b', 'c', 257}, {'a', 'b', 256}}, "abc") == Ids{'a', 257});
     CHECK(ids_of({{'a', 'b', 256}, {'b', 'c', 257}}, "abc") == Ids{256, 'c'});
+    // hundreds of thousands of bytes in one piece: with these merges no window must grow, so memory stays small
+    std::vector<Merge> doubled;
+    for (std::int32_t i = 0; i < 8; ++i) doubled.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i, 256 + i});
+    std::size_t windows = 0;
+    const Ids ids = ids_of_long(BytePairs(doubled), std::string(300'000, 'a'), 4096, [&] { ++windows; });
+    CHECK(ids.size() == 300'000 / 256 + 3);  // 224 = 128 + 64 + 32
+    CHECK(windows >= 300'000 / 4096);
 }
 
-namespace {
-
 // Merges of any kind, in any order, far wilder than those of a trained vocabulary.
-std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
+static std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
     std::vector<Merge> merges;
     const auto count = static_cast<std::int32_t>(1 + testing::below(random, 40));
     const bool trained = testing::below(random, 2) == 0;
@@ -90,7 +90,7 @@ std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
 }
 
 // Random, repetitive or nearly repetitive letters.
-std::string random_piece(testing::Random& random, std::size_t letters) {
+static std::string random_piece(testing::Random& random, std::size_t letters) {
     const auto letter = [&] { return static_cast<char>('a' + testing::below(random, letters)); };
     std::string period, piece;
     for (std::size_t n = 1 + testing::below(random, 6); n > 0; --n) period += letter();
@@ -102,9 +102,7 @@ std::string random_piece(testing::Random& random, std::size_t letters) {
     return piece;
 }
 
-}  // namespace
-
-TEST_CASE("byte pairs: a piece has the ids of merging one by one, in windows of any size", "[data][bpe][unsanitized]") {
+TEST_CASE("byte pairs: a piece has the ids of merging one by one, of 1 MB too", "[data][bpe][unsanitized]") {
     testing::Random random(12);
     std::size_t windows = 0;
     for (int round = 0; round < 400; ++round) {
@@ -118,19 +116,6 @@ TEST_CASE("byte pairs: a piece has the ids of merging one by one, in windows of 
         }
     }
     CHECK(windows > 50'000);
-}
-
-TEST_CASE("byte pairs: a window is enough for tokens as they are learned", "[data][bpe]") {
-    // hundreds of thousands of bytes in one piece: with these merges no window must grow, so memory stays small
-    std::vector<Merge> doubled;
-    for (std::int32_t i = 0; i < 8; ++i) doubled.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i, 256 + i});
-    std::size_t windows = 0;
-    const Ids ids = ids_of_long(BytePairs(doubled), std::string(300'000, 'a'), 4096, [&] { ++windows; });
-    CHECK(ids.size() == 300'000 / 256 + 3);  // 224 = 128 + 64 + 32
-    CHECK(windows >= 300'000 / 4096);
-}
-
-TEST_CASE("byte pairs: a megabyte in one piece", "[data][bpe][unsanitized]") {
     const BytePairs p({{'a', 'a', 256}, {256, 256, 257}, {257, 257, 258}});
     Ids ids;
     p.append_ids((1 << 20) + 3, [](std::size_t) { return 'a'; }, ids);

@@ -3,11 +3,9 @@
 #include "formats/utf8.h"
 #include "tests/data/shakespeare.h"
 
-using namespace inkling::data;
-
 using Ids = std::vector<std::int32_t>;
 
-TEST_CASE("char tokenizer: ids are in code point order, and tiny Shakespeare's 65 come back", "[data]") {
+TEST_CASE("char tokenizer: ids are in code point order, in tokenizer.json too", "[data]") {
     const auto tokenizer = CharTokenizer::from_text("hello\n \xF0\x9F\x90\x8C\xC3\xA9");
     CHECK_ALL(tokenizer.vocab_size() == 8, tokenizer.kind() == TokenizerKind::characters, !tokenizer.end_of_text());
     CHECK(tokenizer.encode("\n ehlo\xC3\xA9\xF0\x9F\x90\x8C") == Ids{0, 1, 2, 3, 4, 5, 6, 7});
@@ -20,6 +18,16 @@ TEST_CASE("char tokenizer: ids are in code point order, and tiny Shakespeare's 6
     CHECK(ids.size() == 1'115'394);
     CHECK(Ids(ids.begin(), ids.begin() + 5) == Ids{18, 47, 56, 57, 58});  // "First", as nanoGPT's prepare.py numbers it
     CHECK(of_shakespeare.decode(ids) == shakespeare_text);
+    const auto j = nlohmann::json::parse(CharTokenizer::from_text("\"\\ \n\xC3\xA9").to_json());
+    CHECK_ALL(j["version"] == "1.0", j["added_tokens"].empty(), j["normalizer"].is_null());
+    CHECK_ALL(j["pre_tokenizer"].is_null(), j["post_processor"].is_null());
+    CHECK(j["decoder"] == nlohmann::json{{"type", "Fuse"}});
+    const nlohmann::json vocab = {{"\n", 0}, {" ", 1}, {"\"", 2}, {"\\", 3}, {"\xC3\xA9", 4}};
+    auto model = nlohmann::json::parse(R"({"type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,
+        "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false, "ignore_merges": false,
+        "merges": []})");
+    model["vocab"] = vocab;
+    CHECK(j["model"] == model);
 }
 
 TEST_CASE("char tokenizer: unknown characters are named, ids outside and senseless vocabularies refused", "[data]") {
@@ -66,7 +74,7 @@ TEST_CASE("char tokenizer: unknown characters are replaced and counted where tha
     CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), contains("byte 1 is 0xFF"));
 }
 
-TEST_CASE("char tokenizer: with byte fallback any text is written, rare characters by their bytes", "[data]") {
+TEST_CASE("char tokenizer: byte fallback writes any text, and is taken where the vocabulary gets smaller", "[data]") {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += "ab\xC3\xA9\n";
     text += "z";  // 1 of 4,001: 2 may be left out
@@ -83,30 +91,14 @@ TEST_CASE("char tokenizer: with byte fallback any text is written, rare characte
     CHECK_THROWS_WITH(CharTokenizer({U'a', CharTokenizer::byte_token + 7}), contains("256 bytes, got 1"));
     CHECK_THROWS_WITH(CharTokenizer({U'a', CharTokenizer::byte_token + 7, CharTokenizer::byte_token + 7}),
                       contains("the character <0x07> has two ids, 1 and 2"));
-}
-
-TEST_CASE("char tokenizer: byte fallback is taken by itself where it makes the vocabulary smaller", "[data]") {
-    std::string text(2'000'000, 'a');
+    std::string long_text(2'000'000, 'a');
     const auto size = [&](ByteFallback fallback) {
-        return CharTokenizer::from_texts(std::vector<std::string_view>{text}, fallback).vocab_size();
+        return CharTokenizer::from_texts(std::vector<std::string_view>{long_text}, fallback).vocab_size();
     };
-    for (char32_t c = 0x4E00; c < 0x4E00 + 256; ++c) formats::append_utf8(text, c);
+    for (char32_t c = 0x4E00; c < 0x4E00 + 256; ++c) formats::append_utf8(long_text, c);
     CHECK(size(ByteFallback::never) == 257);
     CHECK(size(ByteFallback::automatic) == 257);  // a and 256 bytes would be as many
-    formats::append_utf8(text, 0x4E00 + 256);
+    formats::append_utf8(long_text, 0x4E00 + 256);
     CHECK_ALL(size(ByteFallback::never) == 258, size(ByteFallback::automatic) == 257);
     CHECK(size(ByteFallback::always) == 257);
-}
-
-TEST_CASE("char tokenizer: tokenizer.json says what `tokenizers` expects", "[data]") {
-    const auto j = nlohmann::json::parse(CharTokenizer::from_text("\"\\ \n\xC3\xA9").to_json());
-    CHECK_ALL(j["version"] == "1.0", j["added_tokens"].empty(), j["normalizer"].is_null());
-    CHECK_ALL(j["pre_tokenizer"].is_null(), j["post_processor"].is_null());
-    CHECK(j["decoder"] == nlohmann::json{{"type", "Fuse"}});
-    const nlohmann::json vocab = {{"\n", 0}, {" ", 1}, {"\"", 2}, {"\\", 3}, {"\xC3\xA9", 4}};
-    auto model = nlohmann::json::parse(R"({"type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,
-        "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false, "ignore_merges": false,
-        "merges": []})");
-    model["vocab"] = vocab;
-    CHECK(j["model"] == model);
 }

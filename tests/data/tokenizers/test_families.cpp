@@ -6,45 +6,38 @@
 #include "tests/data/corpus.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling::data;
-using nlohmann::json;
-
-namespace {
-
-const json& families() {
-    static const json all = testing::reference("tokenizers.json");
+static const json& families() {
+    static const json all = reference("tokenizers.json");
     return all;
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(const std::string& name) {
+static std::unique_ptr<Tokenizer> tokenizer_of(const std::string& name) {
     return parse_tokenizer(families()["tokenizers"][name]["tokenizer"].dump(), name);
 }
 
-std::uint64_t fnv_of(std::string_view bytes, std::uint64_t hash = fnv({})) {
+static std::uint64_t fnv_of(std::string_view bytes, std::uint64_t hash = fnv({})) {
     for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
     return hash;
 }
 
 // The hash of all characters for which `is_member` holds, in the order of code points.
 template <class IsMember>
-std::string members(const IsMember& is_member) {
+static std::string members(const IsMember& is_member) {
     std::uint64_t hash = fnv({});
     for (char32_t c = 0; c < 0x110000; ++c) {
         std::string text;
-        if (c < 0xD800 || c > 0xDFFF) formats::append_utf8(text, c);
+        if (c < 0xD800 || c > 0xDFFF) append_utf8(text, c);
         const auto id = static_cast<std::int32_t>(c);
         if (!text.empty() && is_member(text)) hash = fnv({&id, 1}, hash);
     }
     return std::to_string(hash);
 }
 
-std::size_t count_pieces(const PreTokenizer& pre, const std::string& text) {
+static std::size_t count_pieces(const PreTokenizer& pre, const std::string& text) {
     std::size_t count = 0;
     PreTokenizer::Scan(pre).pieces(text, true, [&](std::string_view) { ++count; });
     return count;
 }
-
-}  // namespace
 
 TEST_CASE("tokenizers of families: ids and texts of the tokenizers library", "[data][bpe]") {
     REQUIRE(families()["tokenizers"].size() == 14);
@@ -140,18 +133,14 @@ TEST_CASE("tokenizers of families: every character is that of the tokenizers lib
         {"punctuation", [&](const std::string& c) { return count_pieces(punctuation, c) == 0; }},
         {"digits", [&](const std::string& c) { return count_pieces(digits, "a" + c) == 2; }},
         {"words", [&](const std::string& c) { return is_word(c) && count_pieces(words, "a" + c) == 1; }},
-        {"spaces", [&](const std::string& c) {
-             return formats::is_white_space(formats::to_code_points(c)[0]) && count_pieces(spaces, c) == 0;
-         }}};
-    for (const auto& [name, is_member] : classes) {
-        INFO(name);
-        CHECK(expected[name] == members(is_member));
-    }
+        {"spaces",
+         [&](const std::string& c) { return is_white_space(to_code_points(c)[0]) && count_pieces(spaces, c) == 0; }}};
+    for (const auto& [name, is_member] : classes) WITH_INFO(name, CHECK(expected[name] == members(is_member)));
     std::string lower, normal;
     for (char32_t c = 0; c < 0x110000; ++c) {
         std::string text;
         if (c >= 0xD800 && c <= 0xDFFF) continue;
-        formats::append_utf8(text, c);
+        append_utf8(text, c);
         lower += to_lowercase(text);
         normal += to_nfc("x\u0327" + text + "\u0301" + text + "\u0300a\u0345" + text + "\u0334e");
     }

@@ -5,13 +5,9 @@
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
-using namespace inkling::data;
-
-namespace {
-
 using Strings = std::vector<std::string>;
 
-Strings pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
+static Strings pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
     Strings pieces;
     const PreTokenizer pre(std::move(spec));
     PreTokenizer::Scan(pre).pieces(text, true, [&](std::string_view piece) { pieces.emplace_back(piece); });
@@ -19,7 +15,7 @@ Strings pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
 }
 
 // Splits by patterns, then ByteLevel.
-PreTokenizerSpec splits(std::vector<Pattern> patterns, ByteLevelStep last = {}) {
+static PreTokenizerSpec splits(std::vector<Pattern> patterns, ByteLevelStep last = {}) {
     PreTokenizerSpec spec{.steps = {}};
     for (Pattern& pattern : patterns) spec.steps.push_back(SplitStep{.pattern = std::move(pattern)});
     spec.steps.push_back(last);
@@ -27,7 +23,7 @@ PreTokenizerSpec splits(std::vector<Pattern> patterns, ByteLevelStep last = {}) 
 }
 
 // Splits only by the pattern.
-Strings by_pattern(std::string_view text) {
+static Strings by_pattern(std::string_view text) {
     static const Regex regex(pcre2_pattern(gpt2_pattern));
     Regex::Scan scan(regex);
     Strings pieces;
@@ -40,8 +36,6 @@ Strings by_pattern(std::string_view text) {
     }
     return pieces;
 }
-
-}  // namespace
 
 TEST_CASE("pre-tokenizer: GPT-2's pieces, by the fast path on tiny Shakespeare too", "[data][bpe]") {
     CHECK(pieces_of("Hello world's  42!\n\n x") == Strings{"Hello", " world", "'s", " ", " 42", "!", "\n\n", " x"});
@@ -97,7 +91,7 @@ TEST_CASE("pre-tokenizer: known patterns allow cuts between letters and white sp
     CHECK_FALSE(PreTokenizer({{MetaspaceStep{}}}).may_be_cut());
 }
 
-TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") {
+TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone, splits, and a space before", "[data][bpe]") {
     CHECK(pieces_of("ab\xFF"
                     "cd \x80\x80 e\xC3") == Strings{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
     CHECK(pieces_of("\xED\xA0\x80"
@@ -113,17 +107,14 @@ TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") 
     const PreTokenizerSpec spec =
         splits({{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}}, {.add_prefix_space = true});
     CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Strings{" a", "\xE6", "\x97", "\xFF", " ", " x"});
-}
-
-TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
-    PreTokenizerSpec spec = splits({{R"(\p{N}{1,2})"}}, {.gpt2_pattern = false});
-    CHECK(pieces_of("a12345 b", spec) == Strings{"a", "12", "34", "5", " b"});
-    std::get<SplitStep>(spec.steps[0]).behavior = SplitBehavior::removed;
-    CHECK(pieces_of("a12345 b", spec) == Strings{"a", " b"});
-    std::get<SplitStep>(spec.steps[0]).invert = true;
-    CHECK(pieces_of("a12345 b", spec) == Strings{"12", "34", "5"});
-    spec = splits({{"3", true}, {"b|4"}});
-    CHECK(pieces_of("a12345 bc", spec) == Strings{"a", "12", "3", "4", "5", " ", "b", "c"});
+    PreTokenizerSpec digits = splits({{R"(\p{N}{1,2})"}}, {.gpt2_pattern = false});
+    CHECK(pieces_of("a12345 b", digits) == Strings{"a", "12", "34", "5", " b"});
+    std::get<SplitStep>(digits.steps[0]).behavior = SplitBehavior::removed;
+    CHECK(pieces_of("a12345 b", digits) == Strings{"a", " b"});
+    std::get<SplitStep>(digits.steps[0]).invert = true;
+    CHECK(pieces_of("a12345 b", digits) == Strings{"12", "34", "5"});
+    digits = splits({{"3", true}, {"b|4"}});
+    CHECK(pieces_of("a12345 bc", digits) == Strings{"a", "12", "3", "4", "5", " ", "b", "c"});
     CHECK(pieces_of("ab cd", splits({}, {.add_prefix_space = true})) == Strings{" ab", " cd"});
     CHECK(pieces_of(" ab", splits({}, {.add_prefix_space = true})) == Strings{" ab"});
     CHECK(pieces_of("\nab", splits({}, {.add_prefix_space = true})) == Strings{" ", "\n", "ab"});
@@ -144,7 +135,7 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", true, [](std::string_view) {});
 }
 
-TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the text", "[data][bpe]") {
+TEST_CASE("pre-tokenizer: literals as they stand and long runs of one kind take a moment", "[data][bpe]") {
     CHECK(pieces_of("axb a.b*\\ n-", splits({{"a.b*\\ n", true}}, {.gpt2_pattern = false})) ==
           Strings{"axb ", "a.b*\\ n", "-"});
     const std::string literal = std::string(30'000, 'a') + "b", text = std::string(3'000'000, 'a') + "b";
@@ -152,6 +143,11 @@ TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the
     REQUIRE(pieces.size() == 2);
     CHECK(pieces[1] == literal);
     CHECK_THROWS_AS(PreTokenizer(splits({{"", true}})), BadInput);
+    for (const char* unit : {"a", " ", "\n", "!", "1", "\xC3\xA9", "\xE3\x80\x80", "\xE2\x82\xAC"}) {
+        std::string run;
+        while (run.size() < 1'000'000) run += unit;
+        CHECK_ALL(pieces_of(run).size() == 1, pieces_of(run + "x").size() <= 3);
+    }
 }
 
 TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe][unsanitized]") {
@@ -179,14 +175,6 @@ TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on an
         CHECK(is_known_split(pattern));
     }
     CHECK_FALSE(is_known_split("a"));
-}
-
-TEST_CASE("pre-tokenizer: long runs of one kind take no more than a moment", "[data][bpe]") {
-    for (const char* unit : {"a", " ", "\n", "!", "1", "\xC3\xA9", "\xE3\x80\x80", "\xE2\x82\xAC"}) {
-        std::string text;
-        while (text.size() < 1'000'000) text += unit;
-        CHECK_ALL(pieces_of(text).size() == 1, pieces_of(text + "x").size() <= 3);
-    }
 }
 
 TEST_CASE("normal form C: bytes that are not UTF-8 stay", "[data][bpe]") {

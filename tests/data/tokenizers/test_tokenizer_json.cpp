@@ -3,10 +3,7 @@
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 
-using namespace inkling::data;
-using nlohmann::json;
-
-TEST_CASE("tokenizer.json: characters come back with the same ids, in any order", "[data]") {
+TEST_CASE("tokenizer.json: characters with the same ids, and parts without a type", "[data]") {
     const testing::ScratchFolder folder;
     const auto made =
         CharTokenizer::from_text(std::string("a\0b\"\\\n\t\x7F \xC3\xA9\xE2\x80\xA8\xF0\x9F\x90\x8C", 19));
@@ -19,22 +16,8 @@ TEST_CASE("tokenizer.json: characters come back with the same ids, in any order"
         R"({"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":2,"b":0,"c":1},"merges":[]}})", "t");
     CHECK(t->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
     CHECK(parse_tokenizer(t->to_json(), "t")->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
-}
-
-TEST_CASE("tokenizer.json: parts of files from before there was a type are told by their keys", "[data]") {
     // as in tokenizers 0.23, which requires the type of other kinds
-    json typed = json::parse(R"({"added_tokens": [],
-        "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "_"},
-            {"type": "Replace", "pattern": {"String": "t"}, "content": "h"},
-            {"type": "Strip", "strip_left": true, "strip_right": false}]},
-        "pre_tokenizer": {"type": "Split", "pattern": {"String": "h"}, "behavior": "Isolated", "invert": false},
-        "post_processor": {"type": "TemplateProcessing",
-            "single": [{"SpecialToken": {"id": "a", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-            "special_tokens": {"a": {"id": "a", "ids": [0], "tokens": ["a"]}}},
-        "decoder": {"type": "Sequence", "decoders": [
-            {"type": "Replace", "pattern": {"String": "_"}, "content": " "}, {"type": "Fuse"},
-            {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
-        "model": {"type": "BPE", "vocab": {"a": 0, "h": 1, "_": 2, "ah": 3}, "merges": ["#version: 0.2", "a h"]}})");
+    json typed = json_in(tests_path("data/tokenizers/typed.json"));
     const auto spec = [](const json& j) {
         return dynamic_cast<const BpeTokenizer&>(*parse_tokenizer(j.dump(), "tokenizer.json")).spec();
     };
@@ -61,11 +44,22 @@ TEST_CASE("tokenizer.json: parts of files from before there was a type are told 
     CHECK_THROWS_AS(spec(words), BadInput);
 }
 
-TEST_CASE("tokenizer.json: a folder with SentencePiece's file alone says how to convert it", "[data]") {
+TEST_CASE("tokenizer.json: files that hold no tokenizer, SentencePiece's alone, and deep nesting", "[data]") {
     const testing::ScratchFolder folder;
     folder.write("tokenizer.model", "x");
     CHECK_THROWS_WITH(load_tokenizer(folder.path()),
                       contains("holds tokenizer.model, which is not read", "AutoTokenizer"));
+    const std::string_view bad =
+        GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
+                 "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",
+                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {}, \"merges\": []}}",
+                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}}}", "{\"model\": {}, \"model\": {}}",
+                 "version https://git-lfs");
+    CHECK_THROWS_AS(parse_tokenizer(bad, "tokenizer.json"), BadInput);
+    CHECK_THROWS_WITH(parse_tokenizer(bad, "tokenizer.json"), contains("tokenizer.json: "));
+    CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);  // a missing file and deep nesting
+    CHECK_THROWS_WITH(parse_tokenizer(std::string(1'000'000, '['), "t"), contains("deeper than 128"));
+    CHECK_THROWS_AS(load_tokenizer(folder.write("t.json", "{")), BadInput);
 }
 
 TEST_CASE("tokenizer.json: characters with byte fallback have the ids and texts of `tokenizers`", "[data]") {
@@ -129,19 +123,4 @@ TEST_CASE("tokenizer.json: a character vocabulary with other settings is one of 
     json no_list = plain;
     no_list.erase("added_tokens");
     CHECK_NOTHROW(parse_tokenizer(no_list.dump(), "t"));
-}
-
-TEST_CASE("tokenizer.json: files that hold no tokenizer, and deep nesting", "[data]") {
-    const std::string_view bad =
-        GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
-                 "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",
-                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {}, \"merges\": []}}",
-                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}}}", "{\"model\": {}, \"model\": {}}",
-                 "version https://git-lfs");
-    CHECK_THROWS_AS(parse_tokenizer(bad, "tokenizer.json"), BadInput);
-    CHECK_THROWS_WITH(parse_tokenizer(bad, "tokenizer.json"), contains("tokenizer.json: "));
-    const testing::ScratchFolder folder;
-    CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);  // a missing file and deep nesting
-    CHECK_THROWS_WITH(parse_tokenizer(std::string(1'000'000, '['), "t"), contains("deeper than 128"));
-    CHECK_THROWS_AS(load_tokenizer(folder.write("t.json", "{")), BadInput);
 }
