@@ -5,8 +5,6 @@
 #include "train/run/metrics.h"
 #include "train/settings/settings.h"
 
-using train::TrainingLoop;
-
 namespace {
 
 // "3 done", "3 evaluated", ...: the step and the event.
@@ -31,7 +29,7 @@ train::TrainOptions options(std::size_t steps) {
 
 }  // namespace
 
-TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples when they are due", "[train]") {
+TEST_CASE("callbacks: are told of steps, evaluations, checkpoints, samples, refusals and the end", "[train]") {
     Run run(options(5));
     Events events, other;
     run.loop.run({&events, &other});
@@ -43,20 +41,17 @@ TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples wh
     Events told;
     stopped.loop.run({&told}, [&] { return stopped.state().step == 2; });
     CHECK(told.all == std::vector<std::string>{"1 done, log", "2 done", "2 checkpoint", "2 stopped"});
+    Run bad(options(20));
+    bad.step();
+    bad.model->outer[models::ParameterName::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
+    Events refused;
+    CHECK_THROWS_AS(bad.loop.run({&refused}), train::Diverged);
+    CHECK(refused.all == std::vector<std::string>{"2 refused", "2 done", "2 sample", "3 refused", "3 done, log",
+                                                  "3 checkpoint", "4 refused", "4 done, log", "4 sample", "5 refused",
+                                                  "5 done", "6 refused"});
 }
 
-TEST_CASE("callbacks: steps that are refused are told, and a run that diverges ends with them", "[train]") {
-    Run run(options(20));
-    run.step();
-    run.model->outer[models::ParameterName::token_table].weight.tensor().value_in_place().data()[0] = std::nanf("");
-    Events events;
-    CHECK_THROWS_AS(run.loop.run({&events}), train::Diverged);
-    CHECK(events.all == std::vector<std::string>{"2 refused", "2 done", "2 sample", "3 refused", "3 done, log",
-                                                 "3 checkpoint", "4 refused", "4 done, log", "4 sample", "5 refused",
-                                                 "5 done", "6 refused"});
-}
-
-TEST_CASE("callbacks: samples are text of the model, and change nothing", "[train]") {
+TEST_CASE("callbacks: samples change nothing, and a run's folder gets its files when they are wanted", "[train]") {
     train::TrainOptions o = options(6);
     o.dropout = 0.2;
     Run plain(o), sampled(o);
@@ -68,9 +63,6 @@ TEST_CASE("callbacks: samples are text of the model, and change nothing", "[trai
     plain.loop.run(), sampled.loop.run({&writer});
     REQUIRE(texts.size() == 2);
     CHECK_ALL(texts[0].size() == 200, same_bits(plain.weights(), sampled.weights()));
-}
-
-TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {
     const ScratchFolder scratch;
     Run run(options(4));
     train::RunFolder folder(scratch.path("out"));

@@ -7,8 +7,6 @@
 #include "tests/train/run.h"
 #include "train/optimizers/adamw.h"
 
-using train::OptimizerKind;
-
 namespace {
 
 train::TrainOptions options_until(std::size_t steps, data::SamplerKind sampler = data::SamplerKind::random) {
@@ -58,7 +56,7 @@ struct SavedRun {
 
 }  // namespace
 
-TEST_CASE("checkpoint: stopped after any step and resumed with another number of threads, the same bytes", "[train]") {
+TEST_CASE("checkpoint: stopped after any step, with any sampler, optimizer and average, the same bytes", "[train]") {
     const ScratchFolder scratch;
     train_in(scratch.path("straight"), options_until(20));
     const fs::path straight = fs::canonical(scratch.path("straight/latest"));
@@ -69,9 +67,6 @@ TEST_CASE("checkpoint: stopped after any step and resumed with another number of
         INFO("stopped at " << k);
         check_same_checkpoint(straight, fs::canonical(out + "/latest"));
     }
-}
-
-TEST_CASE("checkpoint: the same with every sampler, optimizer and average, and with shards", "[train]") {
     using enum data::SamplerKind;
     std::vector<std::pair<std::string, train::TrainOptions>> runs;
     for (const auto sampler : {shuffle, sequential, paragraphs})
@@ -86,8 +81,8 @@ TEST_CASE("checkpoint: the same with every sampler, optimizer and average, and w
         runs.emplace_back(std::string(name) + " averaged, of 4 shards", o);
     }
     for (auto& [name, o] : runs) {
-        const ScratchFolder scratch;
-        const std::string a = scratch.path("straight"), b = scratch.path("stopped");
+        const ScratchFolder place;
+        const std::string a = place.path("straight"), b = place.path("stopped");
         train_in(a, o, 1);
         for (const std::size_t k : {2, 9, 13, 20}) {
             o.max_iters = k;
@@ -133,7 +128,7 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     CHECK(train::stored_state(scratch.path()).val_loss == 1.5);
 }
 
-TEST_CASE("checkpoint: before the first update no state of the optimizer is kept", "[train]") {
+TEST_CASE("checkpoint: no state before the first update, and more time than was planned is planned with", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
     train::AdamW<float> optimizer(run.parameters(), {});
@@ -146,6 +141,16 @@ TEST_CASE("checkpoint: before the first update no state of the optimizer is kept
     const auto first = saved();
     optimizer.updates = 1;
     CHECK(saved() >= first + 8 * run.parameters().values().size());
+    train::TrainOptions o = options_until(6);
+    o.max_time = 100;
+    train_in(scratch.path("out"), o);
+    const fs::path checkpoint = scratch.path("out/step-000006");
+    for (const double time : {100.0, 200.0}) {
+        o.max_time = time;
+        Run resumed(o, letters(600), models::load_model(checkpoint).model);
+        resumed.resume(checkpoint);
+        CHECK((resumed.loop.options().max_iters > 6) == (time > 100));
+    }
 }
 
 TEST_CASE("checkpoint: fingerprints tell texts apart, and one that differs by a letter is refused", "[train]") {
@@ -164,20 +169,6 @@ TEST_CASE("checkpoint: fingerprints tell texts apart, and one that differs by a 
     CHECK_THAT(saved.refusal(letters(601)), contains("another text"));
     Run forced(options_until(20), text, models::load_model(saved.checkpoint).model);
     CHECK_THAT(forced.resume(saved.checkpoint, true), contains("another text"));
-}
-
-TEST_CASE("checkpoint: more time than the run was planned for is planned with", "[train]") {
-    const ScratchFolder scratch;
-    train::TrainOptions o = options_until(6);
-    o.max_time = 100;
-    train_in(scratch.path("out"), o);
-    const fs::path checkpoint = scratch.path("out/step-000006");
-    for (const double time : {100.0, 200.0}) {
-        o.max_time = time;
-        Run run(o, letters(600), models::load_model(checkpoint).model);
-        run.resume(checkpoint);
-        CHECK((run.loop.options().max_iters > 6) == (time > 100));
-    }
 }
 
 TEST_CASE("checkpoint: another optimizer or number of shards is refused, averaging may begin late", "[train]") {

@@ -6,10 +6,8 @@
 #include "tests/train/checkpoints.h"
 #include "tests/train/run.h"
 
-namespace {
-
 // Evaluates and saves after each step; the fourth is the best of the seven.
-train::TrainOptions options() {
+static train::TrainOptions options() {
     train::TrainOptions o = small_options();
     o.max_iters = 7, o.lr_decay_iters = 7, o.warmup_iters = 0, o.learning_rate = 0.2, o.min_lr = 0.2;
     o.eval_every = 1, o.save_every = 1;
@@ -17,7 +15,7 @@ train::TrainOptions options() {
 }
 
 // Does what `inkling train --resume auto` does, without output.
-void train_on(const std::string& out) {
+static void train_on(const std::string& out) {
     train::RunFolder folder(out);
     const auto found = folder.checkpoints();
     if (found.empty()) {
@@ -33,7 +31,7 @@ void train_on(const std::string& out) {
 
 // The exit status of a child process that trains; it calls `before_call` before each call that changes a disk.
 template <class F>
-int train_in_child(const std::string& out, F before_call) {
+static int train_in_child(const std::string& out, F before_call) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
@@ -49,8 +47,6 @@ int train_in_child(const std::string& out, F before_call) {
     REQUIRE(waitpid(child, &status, 0) == child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
-
-}  // namespace
 
 TEST_CASE("cut off saves: killed or failed at any call, a resumed run ends as an undisturbed one", "[train][slow]") {
     omp_set_num_threads(1);  // no threads that fork() would leave behind
@@ -68,7 +64,7 @@ TEST_CASE("cut off saves: killed or failed at any call, a resumed run ends as an
     REQUIRE(all > 200);
     enum class Fault { kill, once, from_then_on };
     const bool every = std::getenv("INKLING_EVERY_CALL");  // ./check --everything sets it
-    for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on}) {
+    for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on})
         for (int n = 1; n <= all; n += every ? 1 : fault == Fault::kill ? 5 : 7) {
             const ScratchFolder place;
             const std::string out = place.path("run");
@@ -83,5 +79,4 @@ TEST_CASE("cut off saves: killed or failed at any call, a resumed run ends as an
             CHECK(train_in_child(out, [](std::string_view, const fs::path&) { return 0; }) == 0);
             CHECK(differences(expected, timeless_files(out)) == "");
         }
-    }
 }

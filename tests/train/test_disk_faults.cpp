@@ -2,9 +2,6 @@
 // reported as saved. A kill leaves more than a power failure does.
 #include "formats/files/file_calls.h"
 #include "tests/train/checkpoints.h"
-#include "train/run/run_folder.h"
-
-using train::RunFolder;
 
 namespace {
 
@@ -12,9 +9,9 @@ namespace {
 struct Asking {
     template <class F>
     explicit Asking(F f) {
-        formats::before_file_call = f;
+        before_file_call = f;
     }
-    ~Asking() { formats::before_file_call = nullptr; }
+    ~Asking() { before_file_call = nullptr; }
 };
 
 std::string content(std::size_t step, const char* file) { return std::string(3000, 'a') + std::to_string(step) + file; }
@@ -24,24 +21,22 @@ double val_loss(std::size_t step) { return step % 2 == 1 ? 1.0 / static_cast<dou
 
 void save(RunFolder& folder, std::size_t step) {
     folder.save(step, [&](const fs::path& p) {
-        for (const char* file : {"model", "state"}) formats::write_file_atomic(p / file, content(step, file));
-        testing::write_state(p, val_loss(step));
+        for (const char* file : {"model", "state"}) write_file_atomic(p / file, content(step, file));
+        write_state(p, val_loss(step));
     });
 }
 
 bool is_whole(const fs::path& checkpoint) {
-    const std::size_t step = train::step_of(checkpoint);
-    for (const char* file : {"model", "state"}) {
-        if (!fs::exists(checkpoint / file) || formats::read_file(checkpoint / file) != content(step, file))
-            return false;
-    }
+    const std::size_t step = step_of(checkpoint);
+    for (const char* file : {"model", "state"})
+        if (!fs::exists(checkpoint / file) || read_file(checkpoint / file) != content(step, file)) return false;
     return true;
 }
 
 // The step of the newest intact checkpoint; 0 if there is none.
 std::size_t newest_whole(const fs::path& folder) {
-    for (const fs::path& checkpoint : train::find_checkpoints(folder))
-        if (is_whole(checkpoint)) return train::step_of(checkpoint);
+    for (const fs::path& checkpoint : find_checkpoints(folder))
+        if (is_whole(checkpoint)) return step_of(checkpoint);
     return 0;
 }
 
@@ -64,7 +59,7 @@ class SyncedDisk {
     }
 
     void before(std::string_view call, const fs::path& path) {
-        if (call == "fsync") contents_[number(path)] = formats::read_file(path);
+        if (call == "fsync") contents_[number(path)] = read_file(path);
         if (call == "fsync directory") sync_folder(path);
     }
 
@@ -128,8 +123,8 @@ class SyncedDisk {
 }  // namespace
 
 TEST_CASE("disk faults: any call that fails, once or from then on, leaves the checkpoint before whole", "[train]") {
-    for (const int error : {ENOSPC, EIO, EDQUOT}) {
-        for (const bool persistent : {false, true}) {
+    for (const int error : {ENOSPC, EIO, EDQUOT})
+        for (const bool persistent : {false, true})
             for (int n = 1;; ++n) {
                 const ScratchFolder scratch;
                 RunFolder folder(scratch.path());
@@ -146,14 +141,13 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
                                      (call == "rename" && path.filename().string().starts_with(".unfinished-step-"));
                         return calls == n || (persistent && calls > n) ? error : 0;
                     });
-                    message = testing::error_of<Error>([&] { save(folder, 4); });
+                    message = error_of<Error>([&] { save(folder, 4); });
                 }
                 INFO(std::strerror(error) << ", call " << n << ": " << failed_call << ": " << message);
                 if (calls < n) break;
-                if (!untidy) {
+                if (!untidy)
                     CHECK_THAT(message, contains(scratch.path(), std::strerror(error),
                                                  " is intact: continue from it with --resume auto"));
-                }
                 CHECK(newest_whole(scratch.path()) >= 3);
                 check_links(scratch.path());
                 for (const auto& checkpoint : folder.checkpoints()) CHECK(is_whole(checkpoint));
@@ -162,8 +156,6 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
                 save(folder, 5);  // once there is room again, the run can go on
                 CHECK(newest_whole(scratch.path()) == 5);
             }
-        }
-    }
 }
 
 TEST_CASE("disk faults: after a kill or a power cut at any call, a run goes on from its last save", "[train]") {

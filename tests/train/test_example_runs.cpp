@@ -2,37 +2,32 @@
 #include "data/dataset.h"
 #include "models/files/chat_tokens.h"
 #include "tests/train/run.h"
-#include "train/callbacks.h"
 #include "train/evaluate.h"
-
-using data::Example;
-using data::ExampleShape;
-using data::LossOn;
 
 namespace {
 
-std::vector<std::int32_t> all_ids(const data::Dataset& dataset) { return dataset.ids.copy(); }
+std::vector<std::int32_t> all_ids(const Dataset& dataset) { return dataset.ids.copy(); }
 
-std::vector<std::int32_t> learned_ids(const data::Dataset& dataset) {
+std::vector<std::int32_t> learned_ids(const Dataset& dataset) {
     std::vector<std::int32_t> some;
     for (std::size_t i = 0; i < dataset.learn.size(); ++i)
         if (dataset.learn[i]) some.push_back(dataset.ids[i]);
     return some;
 }
 
-data::Dataset encoded(const std::vector<Example>& examples, const data::Tokenizer& tokenizer,
-                      LossOn loss_on = LossOn::completions) {
-    data::Corpus corpus;
+Dataset encoded(const std::vector<Example>& examples, const Tokenizer& tokenizer,
+                LossOn loss_on = LossOn::completions) {
+    Corpus corpus;
     corpus.begin_source(nullptr, "a.jsonl");
     corpus.take_examples(examples);
-    data::Dataset dataset = data::make_dataset(corpus, tokenizer, {.loss_on = loss_on});
+    Dataset dataset = make_dataset(corpus, tokenizer, {.loss_on = loss_on});
     CHECK_ALL(dataset.learn.size() == dataset.ids.size(), dataset.ends.size() == examples.size());
     return dataset;
 }
 
-models::LoadedModel chat_stories() {
-    models::LoadedModel loaded{nullptr, models::open_tokenizer(tests_path("reference/greedy_gpt2"))};
-    models::add_chat_tokens(loaded);
+LoadedModel chat_stories() {
+    LoadedModel loaded{nullptr, open_tokenizer(tests_path("reference/greedy_gpt2"))};
+    add_chat_tokens(loaded);
     return loaded;
 }
 
@@ -49,20 +44,20 @@ std::vector<Example> questions(std::size_t n) {
 
 // A loop that trains on questions, and its model.
 struct ExampleRun {
-    models::LoadedModel loaded = chat_stories();
-    data::Dataset text;
-    std::unique_ptr<models::Transformer<float>> model;
-    train::TrainingLoop loop;
+    LoadedModel loaded = chat_stories();
+    Dataset text;
+    std::unique_ptr<Transformer<float>> model;
+    TrainingLoop loop;
 
-    static train::TrainOptions options() {
-        train::TrainOptions o = small_options();
+    static TrainOptions options() {
+        TrainOptions o = small_options();
         o.block_size = 64, o.batch_size = 4, o.n_layer = 2, o.n_embd = 32, o.dropout = 0.1;
         return o;
     }
-    explicit ExampleRun(const train::TrainOptions& o, LossOn loss_on = LossOn::completions)
+    explicit ExampleRun(const TrainOptions& o, LossOn loss_on = LossOn::completions)
         : text(encoded(questions(60), *loaded.tokenizer, loss_on)),
-          model(std::make_unique<models::Transformer<float>>(o.model_config(loaded.tokenizer->vocab_size()),
-                                                             Generator{o.seed, 0})),
+          model(std::make_unique<Transformer<float>>(o.model_config(loaded.tokenizer->vocab_size()),
+                                                     Generator{o.seed, 0})),
           loop(o, *model, text, loaded.tokenizer.get()) {}
     Array<float> weights() { return loop.step().parameters.values().clone(); }
 };
@@ -70,11 +65,11 @@ struct ExampleRun {
 }  // namespace
 
 TEST_CASE("examples: what is learned of each shape", "[train]") {
-    const auto tokenizer = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    const auto tokenizer = open_tokenizer(tests_path("reference/greedy_gpt2"));
     const std::int32_t end = *tokenizer->end_of_text();
     const std::vector<Example> completion{
         {ExampleShape::completion, {{"prompt", "One day<|endoftext|>"}, {"completion", " Rosa ran."}}, 1}};
-    const data::Dataset e = encoded(completion, *tokenizer);
+    const Dataset e = encoded(completion, *tokenizer);
     CHECK(tokenizer->decode(all_ids(e)) == "One day<|endoftext|> Rosa ran.<|endoftext|>");
     CHECK(std::ranges::count(all_ids(e), end) == 1);  // what a prompt spells is text
     CHECK(tokenizer->decode(learned_ids(e)) == " Rosa ran.<|endoftext|>");
@@ -84,21 +79,21 @@ TEST_CASE("examples: what is learned of each shape", "[train]") {
             part, [&](auto ids, std::size_t) { apart.insert(apart.end(), ids.begin(), ids.end()); });
     apart.push_back(end);
     CHECK_ALL(all_ids(e) == apart, learned_ids(encoded(completion, *tokenizer, LossOn::all)) == all_ids(e));
-    const data::Dataset text = encoded({{ExampleShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
+    const Dataset text = encoded({{ExampleShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
     CHECK_ALL(learned_ids(text) == all_ids(text), tokenizer->decode(all_ids(text)) == "One day<|endoftext|>");
-    const models::LoadedModel loaded = chat_stories();
+    const LoadedModel loaded = chat_stories();
     const std::vector<Example> talk{
         {ExampleShape::messages,
          {{"system", "s"}, {"user", "One day"}, {"assistant", "Rosa"}, {"user", "u"}, {"assistant", " ran"}},
          1}};
-    const data::Dataset answers = encoded(talk, *loaded.tokenizer, LossOn::completions);
+    const Dataset answers = encoded(talk, *loaded.tokenizer, LossOn::completions);
     CHECK(loaded.tokenizer->decode(learned_ids(answers)) == "Rosa<|im_end|> ran<|im_end|>");
-    const data::Dataset all = encoded(talk, *loaded.tokenizer, LossOn::all);
+    const Dataset all = encoded(talk, *loaded.tokenizer, LossOn::all);
     CHECK(learned_ids(all) == all_ids(answers));
 }
 
 TEST_CASE("examples: conversations that cannot be are named", "[train]") {
-    const models::LoadedModel loaded = chat_stories();
+    const LoadedModel loaded = chat_stories();
     const std::vector<Example> silent{{ExampleShape::messages, {{"user", "One day"}}, 7}};
     CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions),
                       contains("a.jsonl: line 7: it has no message of the assistant"));
@@ -110,15 +105,15 @@ TEST_CASE("examples: conversations that cannot be are named", "[train]") {
     marked[0].parts[1].learned = false;
     CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::completions),
                       contains("it has no message of the assistant that is learned"));
-    const auto bare = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    const auto bare = open_tokenizer(tests_path("reference/greedy_gpt2"));
     CHECK_THROWS_WITH(encoded(silent, *bare), contains("line 7: conversations need a chat template"));
 }
 
 TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[train]") {
-    models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
+    LoadedModel loaded = load_model(tests_path("reference/greedy_gpt2"));
     const ConstArray<float> before = loaded.model->head().weight.value().clone();
     const std::size_t used = loaded.tokenizer->vocab_size(), C = before.dim(1);
-    models::add_chat_tokens(loaded);
+    add_chat_tokens(loaded);
     CHECK_ALL(loaded.tokenizer->vocab_size() == used + 2, loaded.model->config.vocab_size == used + 2);
     const ConstArray<float> after = loaded.model->head().weight.value();
     REQUIRE(after.dim(0) == used + 2);
@@ -130,36 +125,31 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
         CHECK(static_cast<double>(after(used, j)) == Approx(mean).margin(1e-7));
         CHECK(after(used + 1, j) == after(used, j));
     }
-    const auto chat = data::ChatTemplate::of(*loaded.tokenizer);
+    const auto chat = ChatTemplate::of(*loaded.tokenizer);
     CHECK(loaded.model->config.end_tokens[0] == chat.end_of_turn());
     // saving and loading keeps it
     const ScratchFolder folder;
-    models::save_model(folder.path(), *loaded.model, *loaded.tokenizer);
-    const models::LoadedModel again = models::load_model(folder.path());
-    const std::vector<data::ChatMessage> hello{{"user", "One day"}};
-    CHECK(data::ChatTemplate::of(*again.tokenizer).encode(hello, *again.tokenizer) ==
-          chat.encode(hello, *loaded.tokenizer));
+    save_model(folder.path(), *loaded.model, *loaded.tokenizer);
+    const LoadedModel again = load_model(folder.path());
+    const std::vector<ChatMessage> hello{{"user", "One day"}};
+    CHECK(ChatTemplate::of(*again.tokenizer).encode(hello, *again.tokenizer) == chat.encode(hello, *loaded.tokenizer));
     CHECK(again.model->config.end_tokens == loaded.model->config.end_tokens);
-    models::LoadedModel letters_only{nullptr,
-                                     std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text("ab"))};
-    CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), contains("--tokenizer bpe"));
+    LoadedModel letters_only{nullptr, std::make_unique<CharTokenizer>(CharTokenizer::from_text("ab"))};
+    CHECK_THROWS_WITH(add_chat_tokens(letters_only), contains("--tokenizer bpe"));
 }
 
-TEST_CASE("examples: a sample in the middle of a run answers a question that is new", "[train]") {
+TEST_CASE("examples: a sample answers a question that is new, and two batches of a step are as one", "[train]") {
     ExampleRun run(ExampleRun::options());
-    const auto question = train::question_of(run.loop);
+    const auto question = question_of(run.loop);
     const std::string prompt = run.loaded.tokenizer->decode(question);
     CHECK_THAT(prompt, contains("What is "));
     CHECK(prompt.ends_with("assistant\n"));
-    const std::vector<train::Sample> samples = train::write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
+    const std::vector<Sample> samples = write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
     REQUIRE(samples.size() == 2);
     CHECK_ALL(samples[0].prompt == prompt, samples[1].prompt == "It is", samples[0].text != samples[1].text);
     const ExampleRun all(ExampleRun::options(), LossOn::all);
-    CHECK(train::question_of(all.loop).empty());
-}
-
-TEST_CASE("examples: two batches of a step are as one of both", "[train]") {
-    train::TrainOptions o = ExampleRun::options();
+    CHECK(question_of(all.loop).empty());
+    TrainOptions o = ExampleRun::options();
     o.dropout = 0;
     ExampleRun one(o);
     o.batch_size = 2, o.gradient_accumulation_steps = 2;
@@ -184,29 +174,28 @@ TEST_CASE("examples: the same bits with any number of threads, and learned", "[t
 
 TEST_CASE("examples: resumed, a run ends with the same bits", "[train]") {
     const ScratchFolder folder;
-    train::TrainOptions o = ExampleRun::options();
+    TrainOptions o = ExampleRun::options();
     ExampleRun straight(o), stopped(o), resumed(o), unlike(o, LossOn::all);
     for (int i = 0; i < 12; ++i) {
         if (i == 5)
-            train::save_checkpoint(folder.path(), *stopped.model, *stopped.loaded.tokenizer,
-                                   stopped.loop.step().parameters, *stopped.loop.step().optimizer,
-                                   stopped.loop.step().average, stopped.loop.state());
+            save_checkpoint(folder.path(), *stopped.model, *stopped.loaded.tokenizer, stopped.loop.step().parameters,
+                            *stopped.loop.step().optimizer, stopped.loop.step().average, stopped.loop.state());
         straight.loop.run_step();
         if (i < 5) stopped.loop.run_step();
     }
     for (ExampleRun* const run : {&resumed, &unlike}) {
-        auto saved = models::load_model(folder.path(), o.dropout);
-        copy_into(run->loop.step().parameters.values(), nn::FlatParameters<float>(*saved.model).values());
+        auto saved = load_model(folder.path(), o.dropout);
+        copy_into(run->loop.step().parameters.values(), FlatParameters<float>(*saved.model).values());
     }
-    train::resume(resumed.loop, folder.path(), false);
+    resume(resumed.loop, folder.path(), false);
     CHECK(resumed.loop.state().step == 5);
     for (int i = 5; i < 12; ++i) resumed.loop.run_step();
     CHECK(same_bits(resumed.weights(), straight.weights()));
-    CHECK_THROWS_AS(train::resume(unlike.loop, folder.path(), false), train::Mismatch);  // others are to be learned
+    CHECK_THROWS_AS(resume(unlike.loop, folder.path(), false), Mismatch);  // others are to be learned
 }
 
 TEST_CASE("examples: the last of them are for validation, each evaluated as if it were alone", "[train]") {
-    train::TrainOptions o = ExampleRun::options();
+    TrainOptions o = ExampleRun::options();
     o.val_fraction = 0.25;
     ExampleRun run(o);
     REQUIRE(run.loop.val_rows());
@@ -233,7 +222,7 @@ TEST_CASE("examples: the last of them are for validation, each evaluated as if i
         counted += some;
     }
     CHECK(static_cast<double>(rows.targets()) == counted);
-    CHECK(train::evaluate(*run.model, rows) == Approx(total / counted).epsilon(1e-6));
+    CHECK(evaluate(*run.model, rows) == Approx(total / counted).epsilon(1e-6));
     o.max_iters = 3, o.eval_every = 2;
     ExampleRun whole(o);
     whole.loop.run();

@@ -1,17 +1,8 @@
 // The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
-#include "tests/support/checks.h"
-#include "tests/support/json_lines.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/train/config_of.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
 #include "train/recipes/fit.h"
-
-using namespace inkling;
-using namespace inkling::testing;
-using train::Budget;
-using train::OptimizerKind;
-using train::TrainOptions;
 
 namespace {
 
@@ -130,8 +121,8 @@ TEST_CASE("finetune: steps end with the time or with the epochs, and evaluations
     CHECK(steps(1e6, 100'000) < 1'000'000);
     CHECK(steps(1e6, 50) >= 40);  // so short a text needs them
     CHECK(steps(1e-6, 100'000) == 1);
-    for (const std::size_t iters : {1, 3, 50, 2'000}) {
-        for (const std::size_t tokens : {50, 20'000, 1'000'000}) {
+    for (const std::size_t iters : {1, 3, 50, 2'000})
+        for (const std::size_t tokens : {50, 20'000, 1'000'000})
             for (const double part : {0.0, 0.1}) {
                 train::Config run = config_of("finetune", {}, o);
                 run.options.max_iters = iters, run.options.val_fraction = part;
@@ -141,8 +132,6 @@ TEST_CASE("finetune: steps end with the time or with the epochs, and evaluations
                 CHECK(run.options.patience >= 1);
                 CHECK(run.options.patience * run.options.eval_every < 2 * iters + 8);
             }
-        }
-    }
     train::Config given = config_of("finetune", {"eval-every", "patience", "eval-iters", "ema"}, o);
     train::TrainOptions& own = given.options;
     own.max_iters = 100, own.eval_every = 7, own.patience = 0, own.eval_iters = 3, own.ema = 0.5;

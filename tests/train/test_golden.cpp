@@ -7,9 +7,7 @@
 #include "generate/sequence.h"
 #include "tests/train/run.h"
 
-namespace {
-
-nlohmann::json after_100_steps(Precision precision, const char* arch, train::OptimizerKind optimizer) {
+static nlohmann::json after_100_steps(Precision precision, const char* arch, train::OptimizerKind optimizer) {
     train::TrainOptions o = small_options();
     o.arch = arch, o.precision = precision, o.optimizer = optimizer;
     o.n_layer = 2, o.n_embd = 36, o.dropout = 0.1, o.max_iters = o.lr_decay_iters = o.eval_every = 100;
@@ -28,8 +26,6 @@ nlohmann::json after_100_steps(Precision precision, const char* arch, train::Opt
     for (const auto& token : text.logprobs()) logprob += token.logprob;
     return {formats::base64(formats::sha256(bytes)), run.last_val_loss(), written, logprob};
 }
-
-}  // namespace
 
 TEST_CASE("golden: 100 steps, their loss and a text are the same on every CPU", "[train]") {
     nlohmann::json golden = reference("golden.json");

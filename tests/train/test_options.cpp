@@ -5,31 +5,27 @@
 #include "tests/train/config_of.h"
 #include "train/run/resume.h"
 
-using train::TrainOptions;
-
-namespace {
-
 // The settings that config.toml keeps.
-std::vector<const train::Setting*> kept() {
-    std::vector<const train::Setting*> all;
-    for (const train::Setting& s : train::settings())
-        if (!s.is(train::kOneStart)) all.push_back(&s);
+static std::vector<const Setting*> kept() {
+    std::vector<const Setting*> all;
+    for (const Setting& s : settings())
+        if (!s.is(kOneStart)) all.push_back(&s);
     return all;
 }
 
 // The kept settings, each as "name = value".
-std::vector<std::string> listed(const TrainOptions& options) {
+static std::vector<std::string> listed(const TrainOptions& options) {
     std::vector<std::string> result;
-    for (const train::Setting* const s : kept()) result.push_back(s->name + " = " + s->toml(options));
+    for (const Setting* const s : kept()) result.push_back(s->name + " = " + s->toml(options));
     return result;
 }
 
-TrainOptions all_different() {
+static TrainOptions all_different() {
     TrainOptions o;
     int n = 2;
-    for (const train::Setting* const s : kept()) {
+    for (const Setting* const s : kept()) {
         ++n;
-        if (const auto* const choice = std::get_if<train::Choice>(&s->field))
+        if (const auto* const choice = std::get_if<Choice>(&s->field))
             s->read(o, {choice->known().back()});
         else if (s->kind() == std::string("true or false"))
             s->read(o, {s->text(o) == "true" ? "false" : "true"});
@@ -45,23 +41,19 @@ TrainOptions all_different() {
     return o;
 }
 
-TrainOptions read_back(const TrainOptions& options) {
-    return train::parse_toml(train::to_toml(options), "c.toml").options;
-}
+static TrainOptions read_back(const TrainOptions& options) { return parse_toml(to_toml(options), "c.toml").options; }
 
 // The error of a config.toml with this text, a BadInput; "" for none.
-std::string refusal(const std::string& toml) {
-    const std::string error = error_of([&] { train::parse_toml(toml, "c.toml"); });
+static std::string refusal(const std::string& toml) {
+    const std::string error = error_of([&] { parse_toml(toml, "c.toml"); });
     CHECK_ALL((error.empty() || error.find("c.toml: ") != std::string::npos), error.find('\n') == std::string::npos);
     return error;
 }
 
-}  // namespace
-
 TEST_CASE("options: every value that a flag takes survives config.toml, a name as in a URL", "[train]") {
     for (const TrainOptions& options : {TrainOptions{}, all_different()})
         CHECK(listed(read_back(options)) == listed(options));
-    const std::string all = train::to_toml(all_different());
+    const std::string all = to_toml(all_different());
     for (const char* of_one_start : {"overwrite", "resume", "recipe", "serve"})
         CHECK(all.find(fmt::format("\n{} =", of_one_start)) == std::string::npos);
     TrainOptions o;
@@ -72,41 +64,36 @@ TEST_CASE("options: every value that a flag takes survives config.toml, a name a
     }
     for (const double rate : {-0.0, 5e-324, 1e300, 1.0 / 3, 100.0}) {
         o.min_lr = rate;
-        CHECK_ALL(read_back(o).min_lr == rate, train::to_toml(read_back(o)) == train::to_toml(o));
+        CHECK_ALL(read_back(o).min_lr == rate, to_toml(read_back(o)) == to_toml(o));
     }
     for (const std::string text : {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f",
                                    "\u00fc\u4e2d", "caf\xE9/it's 100%.txt", "\xFF"}) {
         o.out = text, o.sample_prompt = {text, text};
-        CHECK_ALL(formats::find_invalid_utf8(train::to_toml(o)) == std::string::npos, read_back(o).out == text);
+        CHECK_ALL(find_invalid_utf8(to_toml(o)) == std::string::npos, read_back(o).out == text);
         CHECK(read_back(o).sample_prompt == o.sample_prompt);
     }
     o.data = {"a.txt", "caf\xE9.txt"};  // a name that is not UTF-8 is written as in a URL
-    CHECK_THAT(train::to_toml(o), contains("data = [ 'a.txt', { url = 'caf%E9.txt' } ]"));
+    CHECK_THAT(to_toml(o), contains("data = [ 'a.txt', { url = 'caf%E9.txt' } ]"));
     CHECK_THAT(refusal("data = [ { url = 'caf%E' } ]"), contains("data: '%' must be followed by two hexadecimal"));
     CHECK_THAT(refusal("data = [ { url = 'a%00' } ]"), contains("without NUL bytes"));
     for (const char* const other : {"{ url = 5 }", "{ url = 'a', b = 1 }", "{ uri = 'a' }", "5"})
         CHECK_THAT(refusal(fmt::format("data = [ {} ]", other)), contains("data: a list of strings is required"));
 }
 
-TEST_CASE("options: settings are compared by what they say, not by how they are written", "[train]") {
+TEST_CASE("options: settings are compared by what they say, and what is given stays", "[train]") {
     TrainOptions now;
     now.precision = Precision::bf16, now.learning_rate = 0.02, now.n_layer = 3;
-    const auto changed = [&](const std::string& then) {
-        return train::changed_settings(train::parse_toml(then, "then"), now);
-    };
+    const auto changed = [&](const std::string& then) { return changed_settings(parse_toml(then, "then"), now); };
     const std::string then =
         "precision = 'bf16'\nlora_targets = \"all-linear\"\nlearning_rate = 2e-2\ndata = [ 'a' ]\nn_layer = 3\n";
     CHECK(changed(then).empty());  // data may change, and the others are not in the text
     now.lora_targets = "c_fc", now.seed = 2, now.n_layer = 4;
     CHECK(changed(then) ==
           std::vector<std::string>{"--n-layer was 3, is 4", "--lora-targets was 'all-linear', is 'c_fc'"});
-}
-
-TEST_CASE("options: what is given stays, and the rest comes from below", "[train]") {
-    train::Config flags{.options = all_different(),
-                        .given = {{"n-layer", train::Config::Source::flag}, {"seed", train::Config::Source::flag}}};
+    Config flags{.options = all_different(),
+                 .given = {{"n-layer", Config::Source::flag}, {"seed", Config::Source::flag}}};
     flags.options.dry_run = true;
-    const train::Config file = train::parse_toml("seed = 7\nbatch_size = 9\nreplan = true\n", "c.toml");
+    const Config file = parse_toml("seed = 7\nbatch_size = 9\nreplan = true\n", "c.toml");
     flags.fill(file);
     CHECK_ALL(flags.options.n_layer == all_different().n_layer, flags.options.seed == all_different().seed);
     CHECK_ALL(flags.options.batch_size == 9, flags.options.n_head == TrainOptions().n_head);
@@ -116,16 +103,16 @@ TEST_CASE("options: what is given stays, and the rest comes from below", "[train
 }
 
 TEST_CASE("options: the plan of a run is kept in its config.toml, and is no setting", "[train]") {
-    using Changes = std::vector<train::RunPlan::Change>;
+    using Changes = std::vector<RunPlan::Change>;
     TrainOptions options;
-    CHECK(train::to_toml(options).find("replan") == std::string::npos);
-    for (const train::Setting& s : train::settings()) CHECK(s.name.find("plan") == std::string::npos);
+    CHECK(to_toml(options).find("replan") == std::string::npos);
+    for (const Setting& s : settings()) CHECK(s.name.find("plan") == std::string::npos);
     const auto plan = [](const std::string& text) {
-        const train::Config config = train::parse_toml(text, "c.toml");
+        const Config config = parse_toml(text, "c.toml");
         CHECK(config.given.empty());
         return config.options.plan;
     };
-    const train::RunPlan older = plan("replan = false\nreplan_step = 20\nplanned_iters = 30\n");  // as it was written
+    const RunPlan older = plan("replan = false\nreplan_step = 20\nplanned_iters = 30\n");  // as it was written
     CHECK_FALSE(older.adjustable);
     CHECK(older.changes == Changes{{20, 30}});
     CHECK(plan("replan = true\nreplan_step = 0\nplanned_iters = 0\n").adjustable);
@@ -145,15 +132,14 @@ TEST_CASE("options: the plan of a run is kept in its config.toml, and is no sett
 TEST_CASE("options: texts of the command line and of Python are read alike", "[train]") {
     TrainOptions o;
     const auto read = [&](const std::string& name, const std::vector<std::string>& texts) {
-        for (const train::Setting& s : train::settings())
+        for (const Setting& s : settings())
             if (s.name == name) return error_of<Error>([&] { s.read(o, texts); });
         return std::string("no such setting");
     };
     CHECK(read("n-layer", {"3", "010"}).empty());
     for (const auto& [time, seconds] :
-         {std::pair{"90", 90}, {"90s", 90}, {"5m", 300}, {"1h30m", 5400}, {"2d", 172'800}}) {
+         {std::pair{"90", 90}, {"90s", 90}, {"5m", 300}, {"1h30m", 5400}, {"2d", 172'800}})
         CHECK_ALL(read("max-time", {time}).empty(), o.max_time == seconds);
-    }
     CHECK_ALL(read("learning-rate", {"+1e-3"}).empty(), read("data", {"a", "b"}).empty());
     check_settings(o, "n_layer = 10\nlearning_rate = 1e-3\ndata = [ 'a', 'b' ]");
     CHECK(read("n-layer", {"-1"}) == "--n-layer: expected a whole number of at least 0, got '-1'");
@@ -185,19 +171,19 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
         {"n_layer = 3\nn_layer = 4", "line 2"},
         {"n_layer =n\n", "c.toml: line 1: "}};  // on one line
     for (const auto& [toml, error] : refused) CHECK_THAT(refusal(toml), contains(error));
-    CHECK_THROWS_WITH(train::read_toml("/nowhere/c.toml"), contains("/nowhere/c.toml"));
+    CHECK_THROWS_WITH(read_toml("/nowhere/c.toml"), contains("/nowhere/c.toml"));
     const ScratchFolder folder;
-    CHECK(train::read_toml(folder.write("c.toml", "n_layer = 7\n")).options.n_layer == 7);
-    CHECK(train::parse_toml("of_tomorrow = 1\n", "c.toml", train::UnknownKeys::passed_over).given.empty());
-    const train::Config older = train::parse_toml("overwrite = true\n", "c.toml");  // as older versions wrote
+    CHECK(read_toml(folder.write("c.toml", "n_layer = 7\n")).options.n_layer == 7);
+    CHECK(parse_toml("of_tomorrow = 1\n", "c.toml", UnknownKeys::passed_over).given.empty());
+    const Config older = parse_toml("overwrite = true\n", "c.toml");  // as older versions wrote
     CHECK_ALL(older.given.empty(), !older.options.overwrite);
 }
 
-TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {
+TEST_CASE("options: validate names the flag whose value makes no sense, and the names that a kind has", "[train]") {
     const auto invalid = [](const std::string& toml) {
-        return error_of<Error>([&] { train::parse_toml(toml, "c.toml").options.validate(); });
+        return error_of<Error>([&] { parse_toml(toml, "c.toml").options.validate(); });
     };
-    for (const std::string& setting : lines_of(
+    for (const std::string& setting : testing::lines_of(
              "batch_size = 0\ngradient_accumulation_steps = 0\nn_embd = 127\nblock_size = 0\nlearning_rate = -1\n"
              "learning_rate = nan\nmin_lr = nan\nbeta1 = 1\nbeta2 = 1\nweight_decay = -0.1\ngrad_clip = -1\n"
              "max_time = -1\nval_fraction = 1\ndropout = 1\narch = 'mamba'\nembedding_lr = -1\nns_steps = 0\n"
@@ -221,11 +207,8 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     TrainOptions o;
     o.seed = std::uint64_t{1} << 63;  // TOML's integers end at 2^63 - 1
     CHECK_THAT(error_of<Error>([&] { o.validate(); }), contains("--seed"));
-}
-
-TEST_CASE("options: a name that a kind does not have is refused, with those that it has", "[train]") {
     const auto message = [](const std::string& toml) {
-        return error_of<train::WrongSetting>([&] { train::parse_toml(toml, "c.toml"); });
+        return error_of<WrongSetting>([&] { parse_toml(toml, "c.toml"); });
     };
     CHECK(message("optimizer = 'adam'") ==
           "--optimizer must be one of adamw, muon, sgd, got 'adam', did you mean adamw");

@@ -4,8 +4,6 @@
 #include "tests/train/threads_as_processes.h"
 #include "train/evaluate.h"
 
-using train::OptimizerKind;
-
 namespace {
 
 train::TrainOptions options_together(OptimizerKind optimizer) {
@@ -66,11 +64,8 @@ void check_same(const train::TrainOptions& o) {
 
 }  // namespace
 
-TEST_CASE("processes: 1, 2 and 4 train the same model, with every optimizer", "[train][processes]") {
+TEST_CASE("processes: 1, 2 and 4 train the same model, with every optimizer and setting", "[train][processes]") {
     for (const auto& [optimizer, name] : names(OptimizerKind{})) check_same(options_together(optimizer));
-}
-
-TEST_CASE("processes: dropout, accumulation, averages, bf16 and recomputing change nothing", "[train][processes]") {
     train::TrainOptions o = options_together(OptimizerKind::muon);
     o.arch = "nanochat", o.dropout = 0.2, o.gradient_accumulation_steps = 2, o.ema = 0.9, o.eval_every = 3;
     o.precision = Precision::bf16, o.checkpoint_activations = true, o.muon_split_heads = true;
@@ -184,7 +179,7 @@ TEST_CASE("processes: a step that is not finite in one of them is refused by all
     CHECK_THAT(said[0], contains("is not finite already"));
 }
 
-TEST_CASE("processes: one that is asked to stop stops all after the same step", "[train][processes]") {
+TEST_CASE("processes: one asked to stop stops all, and the first one's time is that of all", "[train][processes]") {
     train::TrainOptions o = options_together(OptimizerKind::sgd);
     o.max_iters = 1000, o.eval_every = 2;
     std::vector<std::size_t> steps(4);
@@ -196,14 +191,11 @@ TEST_CASE("processes: one that is asked to stop stops all after the same step", 
     });
     CHECK_ALL(steps[0] >= 5, steps[0] < 9);
     for (const std::size_t each : steps) CHECK(each == steps[0]);
-}
-
-TEST_CASE("processes: the time of the first one is that of all", "[train][processes]") {
-    train::TrainOptions o = options_together(OptimizerKind::sgd);
-    o.max_iters = 1'000'000, o.max_time = 0.2, o.val_fraction = 0;
+    train::TrainOptions timed = options_together(OptimizerKind::sgd);
+    timed.max_iters = 1'000'000, timed.max_time = 0.2, timed.val_fraction = 0;
     std::vector<std::pair<std::size_t, double>> ends(2);
     together(2, [&](distributed::Processes& all) {
-        PartOfRun run(o, all);
+        PartOfRun run(timed, all);
         run.loop.run();
         CHECK_IN_THREAD(run.loop.stop_reason() == train::StopReason::max_time);
         ends[all.rank] = {run.loop.state().step, run.loop.state().train_s};

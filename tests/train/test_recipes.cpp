@@ -6,16 +6,10 @@
 #include "train/recipes/estimate.h"
 #include "train/recipes/fit.h"
 
-using train::Budget;
-using train::OptimizerKind;
-using train::TrainOptions;
-
-namespace {
-
 using Names = std::vector<std::string>;
 
-TrainOptions fitted(const Budget& budget, const Names& given = {},
-                    const TrainOptions& options = train::recipe("fast").options) {
+static TrainOptions fitted(const Budget& budget, const Names& given = {},
+                           const TrainOptions& options = train::recipe("fast").options) {
     train::Config c = config_of("fast", given, options);
     train::fit_given(c);
     train::fit(budget, c);
@@ -23,11 +17,9 @@ TrainOptions fitted(const Budget& budget, const Names& given = {},
     return c.options;
 }
 
-double matrices(const TrainOptions& o) { return 12.0 * static_cast<double>(o.n_layer * o.n_embd * o.n_embd); }
+static double matrices(const TrainOptions& o) { return 12.0 * static_cast<double>(o.n_layer * o.n_embd * o.n_embd); }
 
-}  // namespace
-
-TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
+TEST_CASE("recipes: all that are listed exist, two are nanoGPT's, a small text has a small model", "[train]") {
     const std::string both =
         "arch = 'gpt2'\nbias = false\nsampler = 'random'\ntokenizer = 'char'\nval_fraction = 0.1\nmax_time = 0\n"
         "optimizer = 'adamw'\nbeta1 = 0.9\nbeta2 = 0.99\nweight_decay = 0.1\ngrad_clip = 1\nema = 0\n"
@@ -47,9 +39,6 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
     // 10.65M in nanoGPT's count, which leaves out the position table
     const models::Architecture config = train::recipe("nanogpt-baby").options.model_config(65);
     CHECK(models::parameter_count(config) - config.block_size * config.n_embd == 10'646'784);
-}
-
-TEST_CASE("recipes: every one that is listed exists, and a small text has a small model and context", "[train]") {
     const auto names = train::recipe_names();
     CHECK(names.size() == 5);
     for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).options.validate());
@@ -227,7 +216,7 @@ TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as cho
         for (const train::Setting* const s : train::differing(o, plain)) changed.insert(s->name);
     };
     add_changes(train::recipe("stories").options);
-    for (const double seconds : {1.0, 60.0, 3600.0}) {
+    for (const double seconds : {1.0, 60.0, 3600.0})
         for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
             const Budget budget{seconds, 900, tokens};
             train::Config c = config_of("fast", {}, fitted(budget));
@@ -236,7 +225,6 @@ TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as cho
             train::fit_to_steps(budget, c);
             add_changes(c.options);
         }
-    }
     for (const train::Setting& s : train::settings())
         if (s.is(train::kChosen)) chosen.insert(s.name);
     CHECK(changed == chosen);

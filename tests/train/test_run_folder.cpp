@@ -7,11 +7,7 @@
 #include "formats/files/file_calls.h"
 #include "tests/train/checkpoints.h"
 
-using formats::names_in;
-using formats::read_file;
-using train::RunFolder;
-
-TEST_CASE("run folder: a checkpoint is there under its step, with links to it", "[train]") {
+TEST_CASE("run folder: checkpoints under their steps, the last two and the best, or as many as told", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path("a/b/out"));  // made with those above it
     CHECK(save_in(folder, 500, 3, "first") == folder.path() / "step-000500");
@@ -23,71 +19,59 @@ TEST_CASE("run folder: a checkpoint is there under its step, with links to it", 
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-1234567");
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
     CHECK(folder.checkpoints() == std::vector{folder.path() / "step-1234567", folder.path() / "step-000500"});
-}
-
-TEST_CASE("run folder: keeps the last two and the best, or as many of the newest as it is told", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path());
+    RunFolder pruned(scratch.path());
     using Steps = std::vector<std::size_t>;
     const auto kept = [](const RunFolder& of) {
         Steps steps;
-        for (const auto& c : of.checkpoints()) steps.push_back(train::step_of(c));
+        for (const auto& c : of.checkpoints()) steps.push_back(step_of(c));
         return steps;
     };
-    save_in(folder, 1);
-    CHECK_FALSE(fs::is_symlink(fs::symlink_status(folder.path() / "best")));  // without an evaluation
-    save_in(folder, 2, 3);
-    CHECK(kept(folder) == Steps{2, 1});
-    for (const std::size_t step : {3, 4, 5}) save_in(folder, step);
-    CHECK(kept(folder) == Steps{5, 4, 2});
-    save_in(folder, 6, 2);
-    CHECK(kept(folder) == Steps{6, 5});
+    save_in(pruned, 1);
+    CHECK_FALSE(fs::is_symlink(fs::symlink_status(pruned.path() / "best")));  // without an evaluation
+    save_in(pruned, 2, 3);
+    CHECK(kept(pruned) == Steps{2, 1});
+    for (const std::size_t step : {3, 4, 5}) save_in(pruned, step);
+    CHECK(kept(pruned) == Steps{5, 4, 2});
+    save_in(pruned, 6, 2);
+    CHECK(kept(pruned) == Steps{6, 5});
     // a run resumed from an older checkpoint keeps its new ones
-    save_in(folder, 3, kNotEvaluated, "again");
-    CHECK(read_file(folder.path() / "latest" / "file") == "again");
-    CHECK(kept(folder) == Steps{3});  // it removes later steps, the best one included
+    save_in(pruned, 3, kNotEvaluated, "again");
+    CHECK(read_file(pruned.path() / "latest" / "file") == "again");
+    CHECK(kept(pruned) == Steps{3});  // it removes later steps, the best one included
     RunFolder three(scratch.path("three"), 3);
     save_in(three, 1, 2);  // keeps as many of the newest as it is told
     for (std::size_t step = 2; step <= 6; ++step) save_in(three, step, 3);
     CHECK(kept(three) == Steps{6, 5, 4, 1});  // the first is the best
 }
 
-TEST_CASE("run folder: the same step can be saved again, where names cannot be exchanged, too", "[train]") {
+TEST_CASE("run folder: the same step again, names that cannot be exchanged, folders without sync", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     save_in(folder, 7, 2, "old");
     for (const int refused : {0, EINVAL, ENOSYS, EIO}) {
-        formats::before_file_call = [&](std::string_view call, const fs::path&) {
-            return call == "exchange" ? refused : 0;
-        };
+        before_file_call = [&](std::string_view call, const fs::path&) { return call == "exchange" ? refused : 0; };
         if (refused == EIO)
             CHECK_THROWS_WITH(save_in(folder, 7, 3, "never"), contains(std::strerror(EIO)));
         else
             save_in(folder, 7, 3, std::to_string(refused));
-        formats::before_file_call = nullptr;
+        before_file_call = nullptr;
         CHECK(read_file(folder.path() / "best" / "file") == std::to_string(refused == EIO ? ENOSYS : refused));
         CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000007"});
     }
-}
-
-TEST_CASE("run folder: file systems that cannot sync a folder, or close a file without a signal", "[train]") {
-    const ScratchFolder scratch;
-    formats::before_file_call = [](std::string_view call, const fs::path&) {
+    before_file_call = [](std::string_view call, const fs::path&) {
         return call == "fsync directory" ? EINVAL : call == "close" ? EINTR : 0;
     };
     {
-        RunFolder folder(scratch.path());
-        save_in(folder, 7, 2, "x");
-        formats::write_file_atomic(folder.path() / "metrics.jsonl", "{}");
+        RunFolder other(scratch.path("other"));
+        save_in(other, 7, 2, "x");
+        write_file_atomic(other.path() / "metrics.jsonl", "{}");
     }
-    formats::before_file_call = nullptr;
-    CHECK_ALL(read_file(scratch.path() + "/latest/file") == "x", read_file(scratch.path() + "/metrics.jsonl") == "{}");
-}
-
-TEST_CASE("run folder: names that are no checkpoint", "[train]") {
+    before_file_call = nullptr;
+    CHECK(read_file(scratch.path("other/latest/file")) == "x");
+    CHECK(read_file(scratch.path("other/metrics.jsonl")) == "{}");
     for (const char* name : {"step-", "step-00001x", "step-0000000000000000000000", "stop-000001", "step-1 "})
-        CHECK_FALSE(train::is_checkpoint(name));
-    for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(train::is_checkpoint(name));
+        CHECK_FALSE(is_checkpoint(name));
+    for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(is_checkpoint(name));
 }
 
 TEST_CASE("run folder: a save that fails leaves what was there, and names an intact checkpoint", "[train]") {
@@ -121,7 +105,7 @@ TEST_CASE("run folder: a save that fails leaves what was there, and names an int
     CHECK(message("f", nothing, {}) == "no space: nothing was saved: free disk space and start again");
 }
 
-TEST_CASE("run folder: leftovers of a killed run are removed, foreign files are not", "[train]") {
+TEST_CASE("run folder: leftovers of a killed run go, foreign files stay, links are repaired", "[train]") {
     const ScratchFolder scratch;
     scratch.write("notes.txt", "mine"), scratch.write("step-by-step/guide", "mine");
     {
@@ -135,37 +119,35 @@ TEST_CASE("run folder: leftovers of a killed run are removed, foreign files are 
     CHECK(names_in(folder.path()) == std::vector<std::string>{".config.toml.bak", ".lock", ".notes.tmp.1.1", "latest",
                                                               "notes.txt", "step-000005", "step-by-step"});
     CHECK(folder.checkpoints().size() == 1);
-}
-
-TEST_CASE("run folder: repair_links points the links to the right checkpoints, then removes old ones", "[train]") {
-    const ScratchFolder scratch;
+    const ScratchFolder other;
     const auto make = [&](std::size_t step, double val_loss) {  // as a save that was killed before its links
         const std::string name = fmt::format("step-{:06}", step);
-        scratch.write(name + "/file", name);
-        write_state(scratch.path(name), val_loss);
-        return fs::path(scratch.path(name));
+        other.write(name + "/file", name);
+        write_state(other.path(name), val_loss);
+        return fs::path(other.path(name));
     };
-    RunFolder folder(scratch.path());
-    save_in(folder, 10, 2.5), save_in(folder, 20, 2.0), save_in(folder, 30, 3.0);
+    RunFolder repaired(other.path());
+    save_in(repaired, 10, 2.5), save_in(repaired, 20, 2.0), save_in(repaired, 30, 3.0);
     const auto newest = make(40, 1.5);
-    folder.repair_links(newest);
-    CHECK(read_file(folder.path() / "latest" / "file") == "step-000040");
-    CHECK(read_file(folder.path() / "best" / "file") == "step-000040");
-    CHECK(folder.checkpoints().size() == 2);  // 30 and 40
+    repaired.repair_links(newest);
+    CHECK(read_file(repaired.path() / "latest" / "file") == "step-000040");
+    CHECK(read_file(repaired.path() / "best" / "file") == "step-000040");
+    CHECK(repaired.checkpoints().size() == 2);  // 30 and 40
     // among equal losses the first is the best, as during a run
-    folder.repair_links(make(50, 1.5));
-    CHECK(fs::read_symlink(folder.path() / "best") == "step-000040");
-    CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
+    repaired.repair_links(make(50, 1.5));
+    CHECK(fs::read_symlink(repaired.path() / "best") == "step-000040");
+    CHECK(fs::read_symlink(repaired.path() / "latest") == "step-000050");
     // the checkpoint that the run resumes from always stays
     const auto old = make(5, 9);
-    folder.repair_links(old);
-    CHECK_ALL(fs::exists(old), fs::read_symlink(folder.path() / "latest") == "step-000050");
-    save_in(folder, 6, 9);  // and what came after it goes once the run has gone on, the best of it too
-    CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000005", "step-000006"});
-    CHECK(fs::read_symlink(folder.path() / "best") == "step-000005");
+    repaired.repair_links(old);
+    CHECK_ALL(fs::exists(old), fs::read_symlink(repaired.path() / "latest") == "step-000050");
+    save_in(repaired, 6, 9);  // and what came after it goes once the run has gone on, the best of it too
+    CHECK(names_in(repaired.path()) ==
+          std::vector<std::string>{".lock", "best", "latest", "step-000005", "step-000006"});
+    CHECK(fs::read_symlink(repaired.path() / "best") == "step-000005");
 }
 
-TEST_CASE("run folder: one that cannot be loaded is neither newest nor best, and goes with the next save", "[train]") {
+TEST_CASE("run folder: a checkpoint that cannot be loaded, or cannot be read for a moment", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     save_in(folder, 10, 2);
@@ -176,18 +158,14 @@ TEST_CASE("run folder: one that cannot be loaded is neither newest nor best, and
     save_in(folder, 22, 3);
     CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000010", "step-000022"});
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
-}
-
-TEST_CASE("run folder: a checkpoint whose file cannot be read for a moment is not removed", "[train]") {
-    const ScratchFolder scratch;
-    RunFolder folder(scratch.path());
-    const fs::path best = save_in(folder, 1, 1), state = best / "training_state.safetensors",
-                   away = scratch.path("away");
-    save_in(folder, 2, 2);
+    const ScratchFolder other;
+    RunFolder reread(other.path());
+    const fs::path best = save_in(reread, 1, 1), state = best / "training_state.safetensors", away = other.path("away");
+    save_in(reread, 2, 2);
     fs::rename(state, away);
-    for (const std::size_t step : {3, 4, 5}) save_in(folder, step, 2);
+    for (const std::size_t step : {3, 4, 5}) save_in(reread, step, 2);
     CHECK(fs::exists(best));
     fs::rename(away, state);
-    save_in(folder, 6, 2);
-    CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
+    save_in(reread, 6, 2);
+    CHECK(fs::read_symlink(reread.path() / "best") == "step-000001");
 }

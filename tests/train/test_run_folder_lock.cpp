@@ -7,11 +7,7 @@
 #include "formats/files/file_calls.h"
 #include "tests/train/checkpoints.h"
 
-using formats::names_in;
-using formats::read_file;
-using train::RunFolder;
-
-TEST_CASE("run folder: one run at a time, and a lock whose file is removed is none", "[train]") {
+TEST_CASE("run folder: one run at a time, a lock without a file is none, and what holds a run", "[train]") {
     const ScratchFolder scratch;
     {
         RunFolder folder(scratch.path());
@@ -32,25 +28,22 @@ TEST_CASE("run folder: one run at a time, and a lock whose file is removed is no
     fs::create_symlink(scratch.path("elsewhere"), scratch.path("out/.lock"));
     const RunFolder folder(scratch.path("out"));
     CHECK_ALL(fs::is_regular_file(fs::symlink_status(folder.path() / ".lock")), !fs::exists(scratch.path("elsewhere")));
-}
-
-TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[train]") {
-    const ScratchFolder scratch;
-    scratch.write("notes.txt", "mine"), scratch.write("step-by-step/guide", "mine");
-    scratch.write("tokenizer.json", "mine");
-    RunFolder folder(scratch.path());
-    const auto foreign = names_in(folder.path());
-    CHECK_FALSE(train::holds_run(folder.path()));
-    save_in(folder, 1, 2);
-    CHECK(train::holds_run(folder.path()));
-    scratch.write("metrics.jsonl", "{}\n"), scratch.write("config.toml", "");
-    folder.clear();
-    CHECK_ALL(!train::holds_run(folder.path()), names_in(folder.path()) == foreign);
-    scratch.write("metrics.jsonl", "{}\n");
-    CHECK(train::holds_run(folder.path()));
-    folder.clear();
-    folder.clear();  // nothing there is fine too
-    CHECK(names_in(folder.path()) == foreign);
+    const ScratchFolder other;
+    other.write("notes.txt", "mine"), other.write("step-by-step/guide", "mine");
+    other.write("tokenizer.json", "mine");
+    RunFolder own(other.path());
+    const auto foreign = names_in(own.path());
+    CHECK_FALSE(train::holds_run(own.path()));
+    save_in(own, 1, 2);
+    CHECK(train::holds_run(own.path()));
+    other.write("metrics.jsonl", "{}\n"), other.write("config.toml", "");
+    own.clear();
+    CHECK_ALL(!train::holds_run(own.path()), names_in(own.path()) == foreign);
+    other.write("metrics.jsonl", "{}\n");
+    CHECK(train::holds_run(own.path()));
+    own.clear();
+    own.clear();  // nothing there is fine too
+    CHECK(names_in(own.path()) == foreign);
 }
 
 TEST_CASE("run folder: a file in its place, a folder that is gone and an unreadable lock are errors", "[train]") {
@@ -72,7 +65,7 @@ TEST_CASE("run folder: a file in its place, a folder that is gone and an unreada
     CHECK_NOTHROW(RunFolder(scratch.path()));
 }
 
-TEST_CASE("run folder: one run at a time holds it, however many begin and end", "[train]") {
+TEST_CASE("run folder: one run at a time holds it, it may be a link, and have any name", "[train]") {
     const ScratchFolder scratch;
     std::atomic<int> inside = 0, most = 0, runs = 0;
     const auto run = [&] {
@@ -90,10 +83,6 @@ TEST_CASE("run folder: one run at a time holds it, however many begin and end", 
     run();
     other.join(), third.join();
     CHECK_ALL(most == 1, runs > 0);
-}
-
-TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
-    const ScratchFolder scratch;
     for (const std::string& name : {std::string("a b\nc"), std::string(255, 'n'), std::string("\xff")}) {
         RunFolder folder(scratch.path(name));
         save_in(folder, 1, 2, "x");
@@ -127,10 +116,8 @@ TEST_CASE("run folder: knows what a new run would replace, through links too", "
         CHECK(train::is_replaced(scratch.path(name), scratch.path("link")));
     }
     for (const char* name : {"run", "run/mine.txt", "run/notes/step-000001", "run/stepson/file", "other/step-000004",
-                             "none/step-000001", "run/none"}) {
-        INFO(name);
-        CHECK_FALSE(train::is_replaced(scratch.path(name), run));
-    }
+                             "none/step-000001", "run/none"})
+        WITH_INFO(name, CHECK_FALSE(train::is_replaced(scratch.path(name), run)));
     CHECK_FALSE(train::is_replaced("standard input", run));
     CHECK_FALSE(train::is_replaced(run + "/step-000004", scratch.path("none")));
 }

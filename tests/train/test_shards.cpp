@@ -3,27 +3,23 @@
 #include "tests/train/run.h"
 #include "train/sharding/pairwise_sum.h"
 
-namespace {
-
-train::TrainOptions sharded_options(std::size_t shards) {
-    train::TrainOptions o = small_options();
+static TrainOptions sharded_options(std::size_t shards) {
+    TrainOptions o = small_options();
     o.n_layer = 2, o.batch_size = 8, o.shards = shards, o.max_iters = 6;
     return o;
 }
 
-Array<float> numbers(std::size_t n, std::uint64_t stream) {
+static Array<float> numbers(std::size_t n, std::uint64_t stream) {
     Array<float> x({n});
     for (std::size_t i = 0; i < n; ++i) x.data()[i] = static_cast<float>(random_normal({7, stream}, i));
     return x;
 }
 
-}  // namespace
-
 TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[train][shards]") {
     constexpr std::size_t kSize = 70'001;
     std::vector<Array<float>> parts;
     for (std::uint64_t i = 0; i < 8; ++i) parts.push_back(numbers(kSize, i));
-    train::PairwiseSum sum;
+    PairwiseSum sum;
     for (int again = 0; again < 2; ++again) {  // its memory is used again
         sum.clear();
         for (std::size_t i = 0; i < 7; ++i) sum.push(parts[i]);
@@ -42,7 +38,7 @@ TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[trai
 
 TEST_CASE("shards: a step's gradient is the tree of the gradients of its rows", "[train][shards]") {
     const std::size_t shards = 4;
-    const train::TrainOptions o = sharded_options(shards);
+    const TrainOptions o = sharded_options(shards);
     Run run(o);
     const Array<float> before = run.weights();
     run.step();
@@ -50,9 +46,8 @@ TEST_CASE("shards: a step's gradient is the tree of the gradients of its rows", 
 
     Run other(o);
     REQUIRE(same_bits(other.weights(), before));
-    const auto sampler =
-        data::make_sampler(o.sampler, other.loop.text().train, o.batch_size, o.block_size, o.seed, nullptr);
-    data::Batch batch;
+    const auto sampler = make_sampler(o.sampler, other.loop.text().train, o.batch_size, o.block_size, o.seed, nullptr);
+    Batch batch;
     sampler->fill(0, batch);  // of whole steps
     const std::size_t part = o.batch_size / shards;
     std::vector<Array<float>> parts;
@@ -77,7 +72,7 @@ TEST_CASE("shards: a step's gradient is the tree of the gradients of its rows", 
 TEST_CASE("shards: runs differ in rounding alone, and not at all between numbers of threads", "[train][shards]") {
     const auto trained = [](std::size_t shards, int threads, double& loss) {
         const Threads scope(threads);
-        train::TrainOptions o = sharded_options(shards);
+        TrainOptions o = sharded_options(shards);
         o.gradient_accumulation_steps = 2;
         Run run(o);
         for (int i = 0; i < 6; ++i) loss = run.step();
@@ -94,7 +89,7 @@ TEST_CASE("shards: runs differ in rounding alone, and not at all between numbers
 }
 
 TEST_CASE("shards: each part has dropout of its own, and numbers that make no sense are refused", "[train][shards]") {
-    train::TrainOptions o = sharded_options(4);
+    TrainOptions o = sharded_options(4);
     o.dropout = 0.5, o.learning_rate = 0, o.min_lr = 0;
     const std::string same_rows(400, 'a');  // every row is the same
     Run run(o, same_rows + "b");
@@ -104,7 +99,7 @@ TEST_CASE("shards: each part has dropout of its own, and numbers that make no se
     std::vector<double> steps;
     for (int i = 0; i < 4; ++i) steps.push_back(alone.step());
     CHECK_ALL(steps[0] != steps[1], std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
-    train::TrainOptions wrong = small_options();  // numbers that make no sense are refused
+    TrainOptions wrong = small_options();  // numbers that make no sense are refused
     for (const std::size_t shards : {0u, 3u, 8192u}) {
         wrong.shards = shards;
         CHECK_THROWS_WITH(wrong.validate(), contains("--shards must be a power of two"));

@@ -5,26 +5,23 @@
 #include "train/recipes/estimate.h"
 #include "train/run/checkpoint.h"
 
-using models::Transformer;
-using train::Teachers;
-
 namespace {
 
 // Folders of models for the text letters(600).
 struct School {
     ScratchFolder scratch;
-    data::CharTokenizer tokenizer = data::CharTokenizer::from_text(letters(600));
+    CharTokenizer tokenizer = CharTokenizer::from_text(letters(600));
 
     std::string write(const std::string& name, std::uint64_t seed, std::size_t more_tokens = 0,
-                      train::TrainOptions o = small_options()) const {
+                      TrainOptions o = small_options()) const {
         Transformer<float> model(o.model_config(tokenizer.vocab_size() + more_tokens), Generator{seed, 0});
         const fs::path path = scratch.path(name);
         fs::create_directories(path);
-        models::save_model(path, model, tokenizer);
+        save_model(path, model, tokenizer);
         return path.string();
     }
-    train::TrainOptions options(std::vector<std::string> teacher, double weight) const {
-        train::TrainOptions o = small_options();
+    TrainOptions options(std::vector<std::string> teacher, double weight) const {
+        TrainOptions o = small_options();
         o.teacher = std::move(teacher), o.teacher_weight = weight;
         return o;
     }
@@ -67,16 +64,16 @@ double expected(const Transformer<float>& student, const std::vector<const Trans
 
 }  // namespace
 
-TEST_CASE("teachers: the loss is the cross entropy with a mixture of targets and predictions", "[train]") {
+TEST_CASE("teachers: the loss is that of a mixture, and who predicts as its teacher learns nothing", "[train]") {
     const School school;
     const std::string a = school.write("a", 3), b = school.write("b", 4);
-    const auto first = models::load_model(a), second = models::load_model(b);
-    const models::Architecture config = first.model->config;
+    const auto first = load_model(a), second = load_model(b);
+    const Architecture config = first.model->config;
     Transformer<float> student(config, Generator{5, 0});
     const double weight = GENERATE(0.0, 0.3, 1.0);
     CAPTURE(weight);
     const auto loss = [&](const std::vector<std::string>& names) {
-        const train::TrainOptions o = school.options(names, weight);
+        const TrainOptions o = school.options(names, weight);
         return static_cast<double>(Teachers(o, config).loss(student, kIds, kTargets, nullptr, {}).item());
     };
     CHECK(loss({a}) == Approx(expected(student, {first.model.get()}, weight)).epsilon(1e-6));
@@ -87,18 +84,14 @@ TEST_CASE("teachers: the loss is the cross entropy with a mixture of targets and
     // tokens that only the teacher has do not count
     const std::string wider = school.write("wider", 3, 2);
     CHECK(std::isfinite(loss({wider})));
-}
-
-TEST_CASE("teachers: a student that predicts as its teacher does has nothing to learn", "[train]") {
-    const School school;
-    const std::string a = school.write("a", 3);
-    const auto norm_after = [&](double weight) {
-        const train::TrainOptions o = school.options({a}, weight);
-        auto student = models::load_model(a).model;
-        student->train();
-        backward(Teachers(o, student->config).loss(*student, kIds, kTargets, nullptr, {}));
+    const std::string teacher = school.write("a", 3);
+    const auto norm_after = [&](double part) {
+        const TrainOptions o = school.options({teacher}, part);
+        auto pupil = load_model(teacher).model;
+        pupil->train();
+        backward(Teachers(o, pupil->config).loss(*pupil, kIds, kTargets, nullptr, {}));
         double squares = 0;
-        for (const auto& [name, p] : student->parameters())
+        for (const auto& [name, p] : pupil->parameters())
             for (std::size_t i = 0; p.grad().defined() && i < p.size(); ++i)
                 squares += std::pow(static_cast<double>(p.grad().contiguous().data()[i]), 2);
         return std::sqrt(squares);
@@ -108,19 +101,19 @@ TEST_CASE("teachers: a student that predicts as its teacher does has nothing to 
 
 TEST_CASE("teachers: a run goes on to the same bits, and only with the same teachers", "[train]") {
     const School school;
-    train::TrainOptions o = school.options({school.write("a", 3), school.write("b", 4)}, 0.7);
+    TrainOptions o = school.options({school.write("a", 3), school.write("b", 4)}, 0.7);
     o.dropout = 0.1, o.max_iters = 6, o.shards = 2;
-    train::TrainOptions shorter = o;
+    TrainOptions shorter = o;
     shorter.max_iters = 3;
     Run straight(o), half(shorter);
     for (int i = 0; i < 6; ++i) straight.step();
-    train::RunFolder folder(school.scratch.path("run"));
+    RunFolder folder(school.scratch.path("run"));
     half.to_end(&folder);
     const fs::path newest = folder.checkpoints().front();
     const auto rest = [&](const std::string& teacher) {
-        train::TrainOptions changed = o;
+        TrainOptions changed = o;
         changed.teacher[1] = teacher;
-        return std::make_unique<Run>(changed, letters(600), models::load_model(newest, o.dropout).model);
+        return std::make_unique<Run>(changed, letters(600), load_model(newest, o.dropout).model);
     };
     const auto same = rest(school.write("moved", 4));  // in another place
     same->model->train();
@@ -131,24 +124,18 @@ TEST_CASE("teachers: a run goes on to the same bits, and only with the same teac
     CHECK_THROWS_WITH(other->resume(newest), contains("its teachers had other weights than those of --teacher"));
 }
 
-TEST_CASE("teachers: estimates count their forward pass and their weights", "[train]") {
+TEST_CASE("teachers: estimates count them, and a run that has read them no longer needs their folders", "[train]") {
     const School school;
-    train::TrainOptions large = small_options();
+    TrainOptions large = small_options();
     large.n_layer = 2, large.n_embd = 64;
     const std::size_t tokens = school.tokenizer.vocab_size();
-    const train::TrainOptions alone = school.options({}, 0.9),
-                              taught = school.options({school.write("large", 3, 0, large)}, 0.9);
-    const models::Architecture config = alone.model_config(tokens), teacher = large.model_config(tokens);
+    const TrainOptions alone = school.options({}, 0.9),
+                       taught = school.options({school.write("large", 3, 0, large)}, 0.9);
+    const Architecture config = alone.model_config(tokens), teacher = large.model_config(tokens);
     const auto all = static_cast<double>(alone.tokens_per_step());
-    CHECK(train::flops_per_step(taught, config) - train::flops_per_step(alone, config) ==
-          Approx(train::training_flops(teacher, all) / 3));
-    CHECK(train::estimate(taught, config, 600).teacher_bytes >=
-          4 * static_cast<double>(models::parameter_count(teacher)));
-    CHECK(train::estimate(alone, config, 600).teacher_bytes == 0);
-}
-
-TEST_CASE("teachers: a run that has read them no longer needs their folders", "[train]") {
-    const School school;
+    CHECK(flops_per_step(taught, config) - flops_per_step(alone, config) == Approx(training_flops(teacher, all) / 3));
+    CHECK(estimate(taught, config, 600).teacher_bytes >= 4 * static_cast<double>(parameter_count(teacher)));
+    CHECK(estimate(alone, config, 600).teacher_bytes == 0);
     const std::string a = school.write("a", 3);
     Run run(school.options({a}, 0.7));
     run.step();

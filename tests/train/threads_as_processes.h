@@ -119,7 +119,7 @@ template <class Body>
 void together(std::size_t count, const Body& body) {
     Mail mail;
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
         threads.emplace_back([&, i] {
             omp_set_num_threads(1 + static_cast<int>(i % 2));
             ThreadAsProcess own(mail, i, count);
@@ -131,7 +131,6 @@ void together(std::size_t count, const Body& body) {
                 FAIL_CHECK("process " << i << ": " << e.what());
             }
         });
-    }
     for (std::thread& t : threads) t.join();
 }
 

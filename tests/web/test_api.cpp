@@ -1,11 +1,7 @@
 // The server's other paths, its queue, and clients that leave.
 #include "tests/web/served.h"
 
-using nlohmann::json;
-
-namespace {
-
-double metric(int port, const std::string& name) {
+static double metric(int port, const std::string& name) {
     const std::string text = get(port, "/metrics").body;
     const std::size_t at = text.find("\n" + name + " ");
     INFO(name << " in\n" << text);
@@ -17,16 +13,12 @@ double metric(int port, const std::string& name) {
 constexpr std::int64_t kEndless = 100'000'000;
 const json kLong = {{"prompt", "One day "}, {"max_tokens", kEndless}, {"stream", true}, {"logit_bias", {{"0", -100}}}};
 
-}  // namespace
-
 TEST_CASE("api: health and models", "[serve]") {
     web::Api api(kSmallServer);
     api.start();
     const int port = api.http().port();
-    for (const char* path : {"/health", "/v1/models", "/v1/models/stories"}) {
-        INFO(path);
-        CHECK(get(port, path).status == 503);
-    }
+    for (const char* path : {"/health", "/v1/models", "/v1/models/stories"})
+        WITH_INFO(path, CHECK(get(port, path).status == 503));
     check_refused(post(port, "/v1/completions", {{"prompt", "a"}}), 503, "loading");
     api.add_model(web::load_served_model("stories", tests_path("reference/greedy_gpt2"), WeightType::fp32));
     CHECK_THROWS_WITH(
@@ -74,10 +66,8 @@ TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
         {"/tokenize", "x", {{"content", "a"}, {"x", 1}}}, {"/detokenize", "tokens", json::object()},
         {"/detokenize", "tokens", {{"tokens", "a"}}},     {"/detokenize", "tokens", {{"tokens", {-1}}}},
         {"/detokenize", "tokens", {{"tokens", {813}}}},   {"/detokenize", "x", {{"tokens", {1}}, {"x", 1}}}};
-    for (const auto& [path, param, body] : refused) {
-        INFO(path << " " << body);
-        check_refused(post(port, path, body), 400, param);
-    }
+    for (const auto& [path, param, body] : refused)
+        WITH_INFO(path << " " << body, check_refused(post(port, path, body), 400, param));
 }
 
 TEST_CASE("api: the queue, and those who leave", "[serve]") {
@@ -124,7 +114,7 @@ TEST_CASE("api: limits of tokens, of which more than the server writes are as ma
     CHECK(usage()["completion_tokens"] == 200);  // as inkling generate
 }
 
-TEST_CASE("api: stopping finishes what runs", "[serve]") {
+TEST_CASE("api: stopping finishes what runs, or ends it with an answer", "[serve]") {
     bool running = false;
     for (int n = 300; !running; n *= 4) {  // a quick machine may have written a short text before this test looks
         Served served({.http = {.port = 0}, .max_tokens = kEndless});
@@ -140,9 +130,6 @@ TEST_CASE("api: stopping finishes what runs", "[serve]") {
         const Answer a = wire.answer();
         CHECK_ALL(a.status == 200, a.json()["usage"]["completion_tokens"] == n);
     }
-}
-
-TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]") {
     Served served({.http = {.port = 0}, .max_tokens = kEndless});
     const int port = served.port();
     Wire streaming(port), waiting(port);

@@ -3,9 +3,6 @@
 
 #include "tests/web/served.h"
 
-using data::ChatTemplate;
-using nlohmann::json;
-
 namespace {
 
 struct ServedChat : ChatFolder, Served {
@@ -78,7 +75,7 @@ TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {
         CHECK_ALL(whole["choices"][i]["message"]["content"] == texts[i], roles[i] == 1, finish[i] == "length");
 }
 
-TEST_CASE("chat: the template reads names, null contents and the request's own variables", "[serve]") {
+TEST_CASE("chat: the template reads names, null contents and variables, and where it takes no null", "[serve]") {
     const std::string reads =
         "{% for m in messages %}<|im_start|>{{ m.role }}{% if m.name %} {{ m.name }}{% endif %}\n"
         "{{ m.content if m.content is not none else '-' }}<|im_end|>\n{% endfor %}"
@@ -98,20 +95,16 @@ TEST_CASE("chat: the template reads names, null contents and the request's own v
     CHECK(tokens(served, {user, none, user}) == tokens(served, {user, dash, user}));
     CHECK(tokens(served, json::array({user}), {{"mood", "glad"}}) > tokens(served, json::array({user})));
     CHECK(tokens(served, json::array({user}), {{"other", "glad"}}) == tokens(served, json::array({user})));
-}
-
-TEST_CASE("chat: where the template takes no null, the answer names the content", "[serve]") {
-    ServedChat served;
-    const json user = {{"role", "user"}, {"content", "One day"}};
-    for (const json& none : {json{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", json::array()}},
-                             json{{"role", "assistant"}, {"content", nullptr}}, json{{"role", "assistant"}}}) {
-        const Answer a = served.chat({{"messages", {user, none, user}}, {"max_tokens", 1}});
+    ServedChat strict;
+    const json asked = {{"role", "user"}, {"content", "One day"}};
+    for (const json& silent : {json{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", json::array()}},
+                               json{{"role", "assistant"}, {"content", nullptr}}, json{{"role", "assistant"}}}) {
+        const Answer a = strict.chat({{"messages", {asked, silent, asked}}, {"max_tokens", 1}});
         check_refused(a, 400, "messages[1].content");
         CHECK_THAT(a.error(), contains("messages[1].content: null: "));
     }
-    CHECK(
-        served.chat({{"messages", {user, {{"role", "assistant"}, {"content", ""}}, user}}, {"max_tokens", 1}}).status ==
-        200);
+    CHECK(strict.chat({{"messages", {asked, {{"role", "assistant"}, {"content", ""}}, asked}}, {"max_tokens", 1}})
+              .status == 200);
 }
 
 TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {

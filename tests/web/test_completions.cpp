@@ -6,25 +6,19 @@
 #include "tests/web/served.h"
 #include "web/api/scheduler.h"
 
-using nlohmann::json;
-
-namespace {
-
 // The text from generate/ itself.
-std::string written(const std::string& prompt, const generate::GenerateOptions& options) {
+static std::string written(const std::string& prompt, const generate::GenerateOptions& options) {
     const models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
     generate::Sequence sequence(*loaded.model, loaded.tokenizer.get(), options);
     sequence.add(prompt);
     return sequence.write();
 }
 
-generate::GenerateOptions seeded(std::uint64_t seed, std::size_t max_tokens, double temperature = 1) {
+static generate::GenerateOptions seeded(std::uint64_t seed, std::size_t max_tokens, double temperature = 1) {
     generate::GenerateOptions options;
     options.seed = seed, options.max_tokens = max_tokens, options.temperature = temperature;
     return options;
 }
-
-}  // namespace
 
 TEST_CASE("completions: the answer is OpenAI's", "[serve]") {
     Served served;
@@ -56,14 +50,13 @@ TEST_CASE("completions: the text is that of inkling generate, whatever runs besi
         CHECK(served.text(asked) == alone);
         std::vector<std::future<void>> others;
         const int port = served.port();
-        for (int i = 0; i < 32; ++i) {
+        for (int i = 0; i < 32; ++i)
             others.push_back(std::async(std::launch::async, [port, i] {
                 const json other = {{"prompt", std::string(static_cast<std::size_t>(i % 7), 'a') + "b "},
                                     {"max_tokens", 5 + 3 * i},
                                     {"seed", i}};
                 if (post(port, "/v1/completions", other).status != 200) throw std::runtime_error("refused");
             }));
-        }
         json three = asked;
         three["n"] = 3;
         const json choices = served.complete(three).json()["choices"];
@@ -77,7 +70,7 @@ TEST_CASE("completions: the text is that of inkling generate, whatever runs besi
     }
 }
 
-TEST_CASE("completions: prompts as lists, as tokens, and as nothing", "[serve]") {
+TEST_CASE("completions: prompts as lists, as tokens and as nothing, stop texts and biases", "[serve]") {
     Served served;
     const auto ids = post(served.port(), "/tokenize", {{"content", "One day "}}).json()["tokens"];
     const std::string text = served.text({{"prompt", "One day "}, {"seed", 5}});
@@ -92,10 +85,6 @@ TEST_CASE("completions: prompts as lists, as tokens, and as nothing", "[serve]")
     CHECK(served.text({{"seed", 5}}) == written("", seeded(5, 16)));
     check_refused(served.complete({{"prompt", {811}}}), 400, "prompt");
     check_refused(served.complete({{"prompt", "a"}, {"logit_bias", {{"811", 1}}}}), 400, "logit_bias");
-}
-
-TEST_CASE("completions: stop texts and biases", "[serve]") {
-    Served served;
     json asked = {{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 60}};
     const std::string whole = served.text(asked), stop = whole.substr(20, 4);
     asked["stop"] = stop;

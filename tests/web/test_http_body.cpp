@@ -30,7 +30,7 @@ Read read_all(std::string_view chunks, std::size_t max = 1000, std::size_t piece
 
 }  // namespace
 
-TEST_CASE("http bodies: chunks are read to the byte", "[serve]") {
+TEST_CASE("http bodies: chunks are read to the byte, and nothing behind a broken body", "[serve]") {
     const std::pair<std::string, std::string> good[] = {
         {"0\r\n\r\n", ""},
         {"3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n", "abcd"},
@@ -51,21 +51,14 @@ TEST_CASE("http bodies: chunks are read to the byte", "[serve]") {
         CHECK(read_all(whole.substr(0, n)).status == 400);
         if (whole[n] == '\r') CHECK(read_all(std::string(whole).erase(n, 1)).status == 400);
     }
-    for (const char* size : {"", "zz", "26zz", "0x3", "+3", "-3", " 3", "3 ", ";a", "2", "4", "3;a\nb"}) {
-        INFO(size);
-        CHECK(read_all(size + rest).status == 400);
-    }
-    for (const char* bytes : {"3\nabc\n0\n\n", "3\rabc\r\n0\r\n\r\n", "0\r\nA: b\nC: d\r\n\r\n"}) {
-        INFO(bytes);
-        CHECK(read_all(bytes).status == 400);
-    }
+    for (const char* size : {"", "zz", "26zz", "0x3", "+3", "-3", " 3", "3 ", ";a", "2", "4", "3;a\nb"})
+        WITH_INFO(size, CHECK(read_all(size + rest).status == 400));
+    for (const char* bytes : {"3\nabc\n0\n\n", "3\rabc\r\n0\r\n\r\n", "0\r\nA: b\nC: d\r\n\r\n"})
+        WITH_INFO(bytes, CHECK(read_all(bytes).status == 400));
     CHECK(read_all("3;" + std::string(40000, 'a') + "\r\nabc\r\n0\r\n\r\n").status == 400);
     CHECK(read_all("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 4).status == 413);
     CHECK(read_all("7fffffffffffffff\r\n").status == 413);
     CHECK(read_all("10000000000000000000000000000000001\r\n").status == 400);
-}
-
-TEST_CASE("http bodies: bytes after a broken body are not read as a request", "[serve]") {
     const EchoServer server;
     const std::string hidden = "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n";

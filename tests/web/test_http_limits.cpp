@@ -5,11 +5,6 @@
 
 #include "tests/web/echo_server.h"
 
-using web::HttpRequest;
-using web::HttpResponse;
-using web::HttpSend;
-using web::HttpServer;
-
 TEST_CASE("http: limits of time", "[serve]") {
     const EchoServer server({.port = 0, .max_body = 1000, .header_time = 1, .idle_time = 1});
     SECTION("headers") {

@@ -4,24 +4,17 @@
 #include "tests/web/echo_server.h"
 #include "web/http/http_request.h"
 
-using web::HttpOptions;
-using web::HttpServer;
-
 TEST_CASE("http: keys, and files of keys", "[serve]") {
     const EchoServer server({.port = 0, .keys = {"first", "second-key"}});
     const auto status = [&](const std::string& headers) { return get(server.port(), "/echo", headers).status; };
     CHECK(status("Authorization: Bearer first\r\n") == 200);
     for (const char* right : {"authorization: bearer second-key", "Authorization: BEARER  first", "X-Api-Key: first",
-                              "x-api-key: second-key", "X-Api-Key: wrong\r\nAuthorization: Bearer first"}) {
-        INFO(right);
-        CHECK(status(std::string(right) + "\r\n") == 200);
-    }
+                              "x-api-key: second-key", "X-Api-Key: wrong\r\nAuthorization: Bearer first"})
+        WITH_INFO(right, CHECK(status(std::string(right) + "\r\n") == 200));
     CHECK_ALL(status("X-Api-Key: Bearer first\r\n") == 401, status("X-Api-Key: firs\r\n") == 401);
     for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer firs", "Bearer firstt", "Bearer firstfirst",
-                              "Bearerfirst", "Basic first", "first", "Bearer second-ke\xC3"}) {
-        INFO(wrong);
-        CHECK(status(std::string("Authorization: ") + wrong + "\r\n") == 401);
-    }
+                              "Bearerfirst", "Basic first", "first", "Bearer second-ke\xC3"})
+        WITH_INFO(wrong, CHECK(status(std::string("Authorization: ") + wrong + "\r\n") == 401));
     const Answer without = get(server.port(), "/echo");
     check_refused(without, 401, "invalid_api_key");
     CHECK_ALL(without.has_header("WWW-Authenticate: Bearer"), get(server.port(), "/open").status == 200);

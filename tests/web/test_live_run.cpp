@@ -8,8 +8,6 @@
 #include "tests/support/http_client.h"
 #include "tests/train/run.h"
 
-using nlohmann::json;
-
 namespace {
 
 train::TrainOptions many_steps(std::size_t steps) {

@@ -3,13 +3,9 @@
 
 #include "formats/sha256.h"
 
-using nlohmann::ordered_json;
-
-namespace {
-
 const ordered_json kEvil = {{"text", "</script><script>alert(1)</script><!-- <b>&amp; {{data}} \xe2\x80\xa8 \xff"}};
 
-std::vector<std::string> between(const std::string& page, const std::string& begin, const std::string& end) {
+static std::vector<std::string> between(const std::string& page, const std::string& begin, const std::string& end) {
     std::vector<std::string> found;
     for (std::size_t at = 0; (at = page.find(begin, at)) != std::string::npos;) {
         const std::size_t from = at + begin.size();
@@ -18,8 +14,6 @@ std::vector<std::string> between(const std::string& page, const std::string& beg
     }
     return found;
 }
-
-}  // namespace
 
 TEST_CASE("pages: text cannot end its script, and a file's policy allows its own alone", "[report]") {
     for (const web::Page* page : {&web::kRunPage, &web::kAttentionPage, &web::kPlaygroundPage}) {
@@ -50,12 +44,12 @@ TEST_CASE("pages: text cannot end its script, and a file's policy allows its own
     }
 }
 
-TEST_CASE("pages: a served page names its parts, which are there", "[report]") {
+TEST_CASE("pages: a served page names its parts, which are there, and no script makes HTML of text", "[report]") {
     for (const web::Page* page : {&web::kRunPage, &web::kPlaygroundPage}) {
         const std::string served = web::page_served(*page, "x", ordered_json::object());
         CHECK_ALL(between(served, "<script>", "</script>").empty(), between(served, "<style>", "</style>").empty());
         std::size_t parts = 0;
-        for (const char* attribute : {"src=\"/pages/", "href=\"/pages/"}) {
+        for (const char* attribute : {"src=\"/pages/", "href=\"/pages/"})
             for (const std::string& name : between(served, attribute, "\"")) {
                 INFO(name);
                 const auto asset = web::asset(name);
@@ -66,13 +60,9 @@ TEST_CASE("pages: a served page names its parts, which are there", "[report]") {
                                                                          : "svg"));
                 ++parts;
             }
-        }
         CHECK(parts == 1 + page->styles.size() + page->scripts.size());
     }
     for (const char* none : {"", "x.js", "run.html", "../pages.h"}) CHECK_FALSE(web::asset(none));
-}
-
-TEST_CASE("pages: no script makes HTML of text", "[report]") {
     const std::regex makes_html("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|eval\\(|new Function|srcdoc");
     for (const web::PagePart& part : web::page_parts()) {
         INFO(part.name);

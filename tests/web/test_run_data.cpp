@@ -7,14 +7,8 @@
 #include "tests/web/run_files.h"
 #include "web/report/jsonl.h"
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-using web::run_data;
-
-namespace {
-
 // Step i has loss 10 / i, and every tenth a validation loss.
-std::vector<ordered_json> falling(std::size_t n, double factor = 1) {
+static std::vector<ordered_json> falling(std::size_t n, double factor = 1) {
     std::vector<ordered_json> lines;
     for (std::size_t i = 1; i <= n; ++i) {
         lines.push_back(
@@ -24,9 +18,7 @@ std::vector<ordered_json> falling(std::size_t n, double factor = 1) {
     return lines;
 }
 
-}  // namespace
-
-TEST_CASE("run data: metrics are columns, with null where a step has no value", "[report]") {
+TEST_CASE("run data: metrics are columns, and a line that is still being written or no JSON waits", "[report]") {
     const RunFiles run("a run");
     run.metrics({{{"step", 1}, {"loss", 2.5}, {"lr", 0.01}},
                  {{"step", 2}, {"loss", nullptr}},  // as NaN is written
@@ -36,20 +28,17 @@ TEST_CASE("run data: metrics are columns, with null where a step has no value", 
                 "/metrics/val_loss", json({nullptr, nullptr, 1.75}), "/metrics/lr", json({0.01, nullptr, nullptr}),
                 "/settings/batch_size", 4, "tokens_per_step", 32, "model", nullptr, "notes", json::array());
     CHECK(data["floor"].get<double>() == Approx(0.11).margin(0.01));  // the stories: --data is not given
-}
-
-TEST_CASE("run data: a line that is still being written waits, one that is no JSON is noted", "[report]") {
-    const RunFiles run;
-    run.metrics({{{"step", 1}, {"loss", 2.5}}});
-    run.append("metrics.jsonl", "{\"step\": 2, \"loss\": NaN}\n\x01\xff{\n" + std::string(1'000'000, '[') +
-                                    "\n{\"step\": 3, \"loss\": 2.25}\n{\"step\": 4, \"lo");
-    const ordered_json data = run_data(run.path);
-    CHECK(data["metrics"]["step"] == ordered_json({1, 2, 3}));
-    CHECK(data["metrics"]["loss"] == ordered_json({2.5, nullptr, 2.25}));  // NaN, as Python writes it, is no number
-    REQUIRE(data["notes"].size() == 1);
-    CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: 2 lines are no JSON"));
-    run.append("metrics.jsonl", "ss\": 2.0}\n");
-    const ordered_json more = run_data(run.path, {.cursor = data["cursor"], .max_points = 100});
+    const RunFiles growing;
+    growing.metrics({{{"step", 1}, {"loss", 2.5}}});
+    growing.append("metrics.jsonl", "{\"step\": 2, \"loss\": NaN}\n\x01\xff{\n" + std::string(1'000'000, '[') +
+                                        "\n{\"step\": 3, \"loss\": 2.25}\n{\"step\": 4, \"lo");
+    const ordered_json grown = run_data(growing.path);
+    CHECK(grown["metrics"]["step"] == ordered_json({1, 2, 3}));
+    CHECK(grown["metrics"]["loss"] == ordered_json({2.5, nullptr, 2.25}));  // NaN, as Python writes it, is no number
+    REQUIRE(grown["notes"].size() == 1);
+    CHECK_THAT(grown["notes"][0].get<std::string>(), contains("metrics.jsonl: 2 lines are no JSON"));
+    growing.append("metrics.jsonl", "ss\": 2.0}\n");
+    const ordered_json more = run_data(growing.path, {.cursor = grown["cursor"], .max_points = 100});
     CHECK_ALL(more["metrics"]["step"] == ordered_json({4}), more["notes"].empty());
 }
 
@@ -79,7 +68,7 @@ TEST_CASE("run data: a cursor gives what has been added, and all of it when the 
         CHECK(run_data(run.path, {.cursor = bad, .max_points = 100})["fresh"] == true);
 }
 
-TEST_CASE("run data: a long run shows some steps, every evaluation and the last step", "[report]") {
+TEST_CASE("run data: a long run shows some steps, and the best run comes first", "[report]") {
     const RunFiles run;
     run.metrics(falling(1003));
     const ordered_json data = run_data(run.path, {.cursor = "", .max_points = 50})["metrics"];
@@ -87,9 +76,21 @@ TEST_CASE("run data: a long run shows some steps, every evaluation and the last 
     std::size_t evaluations = 0;
     for (const auto& value : data["val_loss"]) evaluations += value.is_number();
     CHECK(evaluations == 100);
+    std::vector<ordered_json> runs;
+    for (const double factor : {2.0, 0.5, 1.0}) {
+        const RunFiles one;
+        one.metrics(falling(20, factor));
+        runs.push_back(run_data(one.path));
+        runs.back()["name"] = factor;
+    }
+    const RunFiles without;
+    without.metrics(falling(5, 1e-6));
+    runs.insert(runs.begin(), run_data(without.path));
+    web::sort_best_first(runs);
+    check_holds(runs, "/0/name", 0.5, "/1/name", 1.0, "/2/name", 2.0, "/3/name", "mine");
 }
 
-TEST_CASE("run data: a folder without a run is refused, and damage in a run is noted", "[report]") {
+TEST_CASE("run data: a folder without a run is refused, damage is noted, and of a hole nothing is read", "[report]") {
     const RunFiles run;
     CHECK_THROWS_WITH(run_data(run.path + "/none"), contains("there is no such folder"));
     CHECK_THROWS_AS(run_data(run.path), BadInput);  // no metrics.jsonl
@@ -100,6 +101,15 @@ TEST_CASE("run data: a folder without a run is refused, and damage in a run is n
     REQUIRE(data["notes"].size() == 2);
     CHECK_THAT(data["notes"][0].get<std::string>(), contains("n_layer"));
     CHECK_THAT(data["notes"][1].get<std::string>(), contains("run.json"));
+    const RunFiles sparse;
+    sparse.metrics(falling(2));
+    fs::resize_file(sparse.path + "/metrics.jsonl", std::uintmax_t{3} << 30);  // 3 GB of NUL bytes, which take no space
+    sparse.append("metrics.jsonl", "\n{\"step\": 3, \"loss\": 2}\n");
+    const double start = seconds_now();
+    const ordered_json holey = run_data(sparse.path);
+    CHECK_ALL(seconds_now() - start < 2, holey["metrics"]["step"].empty());
+    REQUIRE(holey["notes"].size() == 1);
+    CHECK_THAT(holey["notes"][0].get<std::string>(), contains("metrics.jsonl: has a hole"));
 }
 
 TEST_CASE("run data: a value of another type is left out and noted, and the rest is shown", "[report]") {
@@ -143,33 +153,6 @@ TEST_CASE("run data: a value of another type is left out and noted, and the rest
     CHECK(json(data["card"]["machine"]) == json{{"cpu", "a CPU"}, {"memory_bytes", 1000}});
     CHECK(json(data["samples"]) == json::array({{{"step", 1}, {"text", "a"}}, {{"step", 2}, {"prompt", "b"}}}));
     CHECK(data["notes"].size() == 3);
-}
-
-TEST_CASE("run data: of a file with a hole, or larger than any run writes, nothing is read", "[report]") {
-    const RunFiles run;
-    run.metrics(falling(2));
-    fs::resize_file(run.path + "/metrics.jsonl", std::uintmax_t{3} << 30);  // 3 GB of NUL bytes, which take no space
-    run.append("metrics.jsonl", "\n{\"step\": 3, \"loss\": 2}\n");
-    const double start = seconds_now();
-    const ordered_json data = run_data(run.path);
-    CHECK_ALL(seconds_now() - start < 2, data["metrics"]["step"].empty());
-    REQUIRE(data["notes"].size() == 1);
-    CHECK_THAT(data["notes"][0].get<std::string>(), contains("metrics.jsonl: has a hole"));
-}
-
-TEST_CASE("run data: the best run comes first, one without an evaluation last", "[report]") {
-    std::vector<ordered_json> runs;
-    for (const double factor : {2.0, 0.5, 1.0}) {
-        const RunFiles run;
-        run.metrics(falling(20, factor));
-        runs.push_back(run_data(run.path));
-        runs.back()["name"] = factor;
-    }
-    const RunFiles without;
-    without.metrics(falling(5, 1e-6));
-    runs.insert(runs.begin(), run_data(without.path));
-    web::sort_best_first(runs);
-    check_holds(runs, "/0/name", 0.5, "/1/name", 1.0, "/2/name", 2.0, "/3/name", "mine");
 }
 
 TEST_CASE("run data: heads are shown of how the last sample begins, in whole characters", "[report]") {

@@ -3,14 +3,8 @@
 
 #include "formats/json_object.h"
 
-using web::parse_chat;
-using web::parse_completion;
-using web::RequestLimits;
-
-namespace {
-
 // The field that an error names, and the rest of its message.
-std::pair<std::string, std::string> refused_field(const std::string& body, bool chat = false) {
+static std::pair<std::string, std::string> refused_field(const std::string& body, bool chat = false) {
     try {
         if (chat) {
             parse_chat(body, {.max_tokens = 100, .max_texts = 8});
@@ -25,7 +19,7 @@ std::pair<std::string, std::string> refused_field(const std::string& body, bool 
     return {"accepted", ""};
 }
 
-}  // namespace
+static json fields(const char* name) { return json_in(tests_path("web/request_fields.json"))[name]; }
 
 TEST_CASE("requests: the fields of a completion", "[serve]") {
     const auto r = parse_completion(R"({"model": "m", "prompt": "a", "max_tokens": 0, "temperature": 0.5, "top_p": 0.25,
@@ -51,7 +45,7 @@ TEST_CASE("requests: the fields of a completion", "[serve]") {
         0);
 }
 
-TEST_CASE("requests: prompts", "[serve]") {
+TEST_CASE("requests: prompts, and a seed that is shown can be asked for", "[serve]") {
     using Ids = std::vector<std::int32_t>;
     const auto prompts = [](const std::string& prompt) {
         return parse_completion("{\"prompt\":" + prompt + "}", {}).prompts;
@@ -65,55 +59,6 @@ TEST_CASE("requests: prompts", "[serve]") {
         INFO(bad);
         CHECK(refused_field("{\"prompt\":" + std::string(bad) + "}").first == "prompt");
     }
-}
-
-TEST_CASE("requests: a refusal names the field", "[serve]") {
-    auto refused = nlohmann::json::parse(R"({"temperature": [-1, 101, "1", true], "top_p": [1.1, []], "min_p": [-0.1],
-        "top_k": [-2, 1.5], "n": [0, 9, -1], "max_tokens": [-2, 1.5, 1e300, 18446744073709551615, "5"],
-        "seed": [1.5, 18446744073709551615, 9007199254740992, -2], "logprobs": [21, true],
-        "stop": [5, ["a", 5], ["a", "b", "c", "d", "e"]], "presence_penalty": [3], "frequency_penalty": [-2.5],
-        "repeat_penalty": [0], "logit_bias": [[], {"a": 1}, {"1a": 1}, {"-1": 1}, {"1": 101}, {"1": "x"}],
-        "stream_options": [{"include_usage": true}], "echo": [1], "stream": ["true"], "model": [5], "best_of": [2],
-        "suffix": ["x"], "ignore_eos": [true], "mirostat": [2], "truncate_prompt_tokens": [-2], "grammar": ["root"],
-        "skip_special_tokens": [false], "add_special_tokens": [false], "typical_p": [0.5], "xtc_probability": [0.5],
-        "stop_token_ids": [[1]], "length_penalty": [2], "response_format": [{"type": "json_object"}],
-        "chat_template_kwargs": [{"a": 1}], "messages": [["a"]], "unknown": [1, "on", true, [0]]})");
-    nlohmann::json many_biases;
-    for (int i = 0; i < 1025; ++i) many_biases[std::to_string(i)] = 1;
-    refused["logit_bias"].push_back(many_biases), refused["stop"].push_back(std::string(1001, 'a'));
-    for (const auto& [name, values] : refused.items()) {
-        for (const auto& value : values) {
-            INFO(name << ": " << value.dump().substr(0, 40));
-            const auto [param, message] =
-                refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value.dump()));
-            CHECK_ALL(param == name, (message.starts_with(name + ": ") || message.starts_with(name + " must be ")));
-        }
-    }
-    CHECK(refused_field(R"({"top_k": 99999999999999999999})").first == "top_k");
-    const auto streamed = [](const char* options) {
-        return refused_field(fmt::format(R"({{"stream": true, "stream_options": {}}})", options)).first;
-    };
-    CHECK(streamed(R"({"include_usage": 1})") == "stream_options.include_usage");
-    CHECK(streamed(R"({"more": 1})") == "stream_options.more");
-    const auto accepted = nlohmann::json::parse(R"({"max_tokens": [1.0, 100000, -1], "stop": ["", ["", "a"], []],
-        "top_k": [40.0], "n": [1.0], "best_of": [1], "prompt": [[1.0, 2]], "seed": [3.0], "mirostat": [0],
-        "response_format": [{"type": "text"}], "suffix": [""], "metadata": [{"a": 1}], "ignore_eos": [false],
-        "grammar": [null], "prompt_logprobs": [null], "cache_prompt": [true], "skip_special_tokens": [true],
-        "add_special_tokens": [true], "spaces_between_special_tokens": [false], "use_beam_search": [false],
-        "length_penalty": [1.0], "typical_p": [1], "stop_token_ids": [[]], "unknown": [0, "", false, null, [], {}]})");
-    for (const auto& [name, values] : accepted.items()) {
-        for (const auto& value : values) {
-            INFO(name << ": " << value);
-            CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value.dump())).first == "accepted");
-        }
-    }
-    for (const char* both : {R"({"n": 2, "best_of": 2})", R"({"mirostat": 0, "mirostat_tau": 5})"})
-        CHECK(refused_field(both).first == "accepted");
-    const std::string long_name(5000, 'x');
-    CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);
-}
-
-TEST_CASE("requests: a seed that is shown can be asked for, and none or -1 is another each time", "[serve]") {
     std::set<std::uint64_t> seeds;
     for (int i = 0; i < 64; ++i) {
         const auto seed = parse_completion(i % 2 == 0 ? "{}" : "{\"seed\": -1}", {}).options.seed;
@@ -124,6 +69,34 @@ TEST_CASE("requests: a seed that is shown can be asked for, and none or -1 is an
                   .options.seed == seed);
     }
     CHECK(parse_completion("{\"seed\": 0}", {}).options.seed == 0);
+}
+
+TEST_CASE("requests: a refusal names the field", "[serve]") {
+    auto refused = fields("refused");
+    nlohmann::json many_biases;
+    for (int i = 0; i < 1025; ++i) many_biases[std::to_string(i)] = 1;
+    refused["logit_bias"].push_back(many_biases), refused["stop"].push_back(std::string(1001, 'a'));
+    for (const auto& [name, values] : refused.items())
+        for (const auto& value : values) {
+            INFO(name << ": " << value.dump().substr(0, 40));
+            const auto [param, message] =
+                refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value.dump()));
+            CHECK_ALL(param == name, (message.starts_with(name + ": ") || message.starts_with(name + " must be ")));
+        }
+    CHECK(refused_field(R"({"top_k": 99999999999999999999})").first == "top_k");
+    const auto streamed = [](const char* options) {
+        return refused_field(fmt::format(R"({{"stream": true, "stream_options": {}}})", options)).first;
+    };
+    CHECK(streamed(R"({"include_usage": 1})") == "stream_options.include_usage");
+    CHECK(streamed(R"({"more": 1})") == "stream_options.more");
+    for (const auto& [name, values] : fields("accepted").items())
+        for (const auto& value : values)
+            WITH_INFO(name << ": " << value,
+                      CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value.dump())).first == "accepted"));
+    for (const char* both : {R"({"n": 2, "best_of": 2})", R"({"mirostat": 0, "mirostat_tau": 5})"})
+        CHECK(refused_field(both).first == "accepted");
+    const std::string long_name(5000, 'x');
+    CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);
 }
 
 TEST_CASE("requests: bodies that are no JSON object", "[serve]") {

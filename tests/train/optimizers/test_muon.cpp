@@ -5,15 +5,8 @@
 #include "tests/train/parameters.h"
 #include "train/optimizers/newton_schulz.h"
 
-using nn::Role;
-using train::Muon;
-using train::MuonOptions;
-using train::newton_schulz;
-
-namespace {
-
-Array<double> after_a_step(const Array<double>& start, const Array<double>& g, const nn::ParameterKind& kind,
-                           const MuonOptions& options, double rate) {
+static Array<double> after_a_step(const Array<double>& start, const Array<double>& g, const nn::ParameterKind& kind,
+                                  const MuonOptions& options, double rate) {
     Named<double> module({{"weight", start}}, {{"weight", kind}});
     nn::FlatParameters<double> flat(module);
     Muon<double> muon(flat, options);
@@ -21,8 +14,6 @@ Array<double> after_a_step(const Array<double>& start, const Array<double>& g, c
     muon.step(rate);
     return module["weight"].clone();
 }
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of Muon, wide, tall and square", "[train]", float, double) {
     const double tolerance = std::is_same_v<T, double> ? 1e-6 : 1e-4;  // |u| + 1e-7 here, max(|u|, 1e-7) there
@@ -66,10 +57,8 @@ TEST_CASE("muon: embeddings, heads, vectors and stacks of matrices go by AdamW a
         }
         muon.step(0.02), adamw.step(0.01);
     }
-    for (const char* name : {"wte.weight", "lm_head.weight", "h.0.ln_1.weight", "stack"}) {
-        INFO(name);
-        CHECK(same_bits(a[name], b[name]));
-    }
+    for (const char* name : {"wte.weight", "lm_head.weight", "h.0.ln_1.weight", "stack"})
+        WITH_INFO(name, CHECK(same_bits(a[name], b[name])));
     CHECK_ALL(!same_bits(a["h.0.attn.c_attn.weight"], b["h.0.attn.c_attn.weight"]), muon.updates == 3);
     for (const auto& entry : flat_a.entries()) {
         const auto state = muon.state_of(entry);
@@ -136,7 +125,7 @@ TEST_CASE("muon: scale rows gives all rows of an update one length, and the matr
     CHECK(same_bits(still, Array<double>({3, 4}, 0.0)));
 }
 
-TEST_CASE("muon: a cautious decay takes from the weights alone that the update brings nearer to 0", "[train]") {
+TEST_CASE("muon: a cautious decay, and matrices of one shape are updated as alone", "[train]") {
     const Array<double> start = normal({6, 8}, 1), g = normal({6, 8}, 2);
     const auto after = [&](double weight_decay, bool cautious) {
         return after_a_step(start, g, {Role::matrix}, {.weight_decay = weight_decay, .cautious = cautious}, 0.1);
@@ -150,14 +139,11 @@ TEST_CASE("muon: a cautious decay takes from the weights alone that the update b
         decayed += before * step > 0;
     }
     CHECK_ALL(decayed > 10, decayed < 38);
-}
-
-TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[train]") {
     std::vector<std::pair<std::string, Array<double>>> starts;
     for (const char* name : {"h.0.mlp.c_fc.weight", "h.0.mlp.c_proj.weight", "h.1.mlp.c_fc.weight"})
         starts.emplace_back(name, normal(starts.size() == 1 ? Shape{4, 9} : Shape{9, 4}, 7));
-    Named<double> all(starts);
-    nn::FlatParameters<double> flat(all);
+    Named<double> together(starts);
+    nn::FlatParameters<double> flat(together);
     Muon<double> muon(flat, {});
     const auto step = [](auto& optimizer, auto& parameters) {
         for (std::uint64_t i = 0; i < 2; ++i) {
@@ -167,18 +153,18 @@ TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[tr
         }
     };
     step(muon, flat);
-    for (const auto& start : starts) {
-        Named<double> one({start});
+    for (const auto& own : starts) {
+        Named<double> one({own});
         nn::FlatParameters<double> alone(one);
         Muon<double> single(alone, {});
         step(single, alone);
-        check_close(all[start.first], one[start.first], 1e-14, start.first);
+        check_close(together[own.first], one[own.first], 1e-14, own.first);
     }
     CHECK(muon.state_of(flat.entries()[2])[0].values != muon.state_of(flat.entries()[0])[0].values);
 }
 
 TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[train][unsanitized]") {
-    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    for (const Precision precision : {Precision::fp32, Precision::bf16})
         check_same_with_any_threads("muon", [&] {
             const WithPrecision scope(precision);
             Named<float> module({{"attn.c_attn.weight", random_array<float>({3 * 96, 96}, 1)},
@@ -197,5 +183,4 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
             }
             return std::vector<Array<float>>{flat.values()};
         });
-    }
 }

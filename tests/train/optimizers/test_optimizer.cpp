@@ -7,10 +7,6 @@
 #include "train/optimizers/muon.h"
 #include "train/optimizers/sgd.h"
 
-using train::AdamW;
-using train::Muon;
-using train::SGD;
-
 namespace {
 
 using Made = std::unique_ptr<train::Optimizer<double>>;
@@ -109,7 +105,7 @@ TEST_CASE("optimizers: a parameter frozen after the optimizer was made stays", "
     }
 }
 
-TEST_CASE("optimizers: options out of range are refused", "[train]") {
+TEST_CASE("optimizers: options out of range are refused, and defaults are PyTorch's", "[train]") {
     Generator random{1, 0};
     nn::Linear<double> linear(random, 3, 2);
     nn::FlatParameters<double> flat(linear);
@@ -134,9 +130,6 @@ TEST_CASE("optimizers: options out of range are refused", "[train]") {
         }
     }
     CHECK_THROWS_WITH(SGD<double>(flat, {.nesterov = true}), contains("nesterov needs a momentum"));
-}
-
-TEST_CASE("optimizers: defaults are PyTorch's", "[train]") {
     const train::AdamWOptions adamw;
     CHECK_ALL(adamw.beta1 == 0.9, adamw.beta2 == 0.999, adamw.eps == 1e-8, adamw.weight_decay == 0.01);
     const train::SGDOptions sgd;

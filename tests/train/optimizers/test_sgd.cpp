@@ -3,8 +3,6 @@
 
 #include "tests/train/parameters.h"
 
-using train::SGD;
-
 TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of SGD, plain, with momentum and Nesterov's", "[train]", float, double) {
     const double tolerance = std::is_same_v<T, double> ? 1e-13 : 1e-6;
     const auto cases = reference("optimizers.json")["sgd"];
