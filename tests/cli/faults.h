@@ -13,7 +13,7 @@ namespace inkling::testing {
 template <class Next, class Prepare, class Check>
 void each_fault(const std::string& library, const std::string& kind, const Arguments& arguments, const Next& next,
                 const Prepare& prepare, const Check& check) {
-    for (const bool after : {false, true}) {
+    for (const bool after : {false, true})
         for (long n = 1;; n = next(n)) {
             prepare();
             const ScratchFolder folder;
@@ -29,7 +29,6 @@ void each_fault(const std::string& library, const std::string& kind, const Argum
             }
             check(r, after);
         }
-    }
 }
 
 }  // namespace inkling::testing

@@ -16,11 +16,6 @@
 
 namespace inkling::testing {
 
-using formats::names_in;
-using formats::read_file;
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 struct Result {
     int code = -1;            // 128 + the signal's number if a signal ended it
     bool killed = false;      // by a signal, not by exit()
@@ -32,21 +27,33 @@ using Arguments = std::vector<std::string>;
 
 inline void append(Arguments& to, const std::string& word) { to.push_back(word); }
 inline void append(Arguments& to, const Arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
-template <std::size_t N>
-void append(Arguments& to, const char (&literal)[N]) {
+// Splits a text at blanks outside of '...'.
+inline Arguments split(const std::string& text) {
+    Arguments words;
     bool quoted = false, begun = false;  // whether a word has begun
-    for (const char c : std::string(literal) + ' ') {
+    for (const char c : text + ' ') {
         if (c == ' ' && !quoted) {
             begun = false;
             continue;
         }
-        if (!begun) to.emplace_back();
+        if (!begun) words.emplace_back();
         begun = true;
         if (c == '\'')
             quoted = !quoted;
         else
-            to.back() += c;
+            words.back() += c;
     }
+    return words;
+}
+template <std::size_t N>
+void append(Arguments& to, const char (&literal)[N]) {
+    append(to, split(literal));
+}
+
+// The words on both sides of " > ".
+inline std::pair<Arguments, Arguments> sides(const std::string& row) {
+    const std::size_t at = row.find(" > ");
+    return {split(row.substr(0, at)), split(row.substr(at + 3))};
 }
 
 // A command line. Splits string literals at blanks outside of '...'; every other string is one word, whatever it holds.

@@ -115,9 +115,8 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
     check_holds(json_in(folder.out + "/latest/adapter_config.json"), "lora_alpha", 8, "base_model_name_or_path",
                 fs::canonical(kPeftBase).string());
     execute(folder.resume("--max-iters 5"));
-    check_fails(start(kPeft, "--lora-rank 3"), 2, "--lora-rank is 4 in the adapter that is loaded, got 3");
     check_fails(start(kPeft, "--lora-targets q_proj"), 2, "--lora-targets is q_proj,k_proj,v_proj,");
-    check_fails(start(kPeftBase), 3, "is no adapter: it has no adapter_config.json");
+    check_fails(start(kPeftBase), 3, "not an adapter: it has no adapter_config.json");
     check_fails(start(folder.path("none")), 3, "there is no such model folder");
     check_fails(start(kPeft, "--init-from", tests_path("reference/gpt2_tiny")), 3, "is not known");
 }
@@ -148,7 +147,7 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
             "the model has no chat template, and adapters do not learn");
     for (const Arguments& command : {words("generate -p a"), words("eval --data", folder.text)}) {
         check_fails(call(command), 2, "--model is required");
-        check_fails(call(command + "--adapter" + kPeftBase), 3, "is no adapter");
+        check_fails(call(command + "--adapter" + kPeftBase), 3, "not an adapter");
         check_fails(call(command + "--model" + kPeft + "--adapter" + kPeft), 2, "has an adapter of its own");
         check_fails(call(command + "--model" + small_run() + "--adapter" + kPeft), 3, "is not known");
     }

@@ -2,12 +2,10 @@
 #include "tests/cli/program.h"
 #include "tests/support/gguf.h"
 
-namespace {
-
 const std::string kReference = tests_path("reference/");
 
 // Text of the characters that the reference models know.
-std::string known_text() {
+static std::string known_text() {
     std::string text = repeated("hello, world! all is well in the old house.\n", 1200);
     std::erase_if(text, [](char c) { return std::string("\n !,.abdehilnorstuwy").find(c) == std::string::npos; });
     return text;
@@ -15,11 +13,10 @@ std::string known_text() {
 
 // Trains a run of this name with the flags of small(), some of them changed.
 template <class... Pieces>
-void train_in(const TrainFolder& folder, const std::string& arch, const std::string& name, const Pieces&... changes) {
+static void train_in(const TrainFolder& folder, const std::string& arch, const std::string& name,
+                     const Pieces&... changes) {
     execute("train --arch", arch, "--data", folder.text, "--out", folder.path(name), small(changes...));
 }
-
-}  // namespace
 
 TEST_CASE("families: train, every command on what it wrote, and a run that goes on to the same bits", "[cli]") {
     const TrainFolder folder;
@@ -78,16 +75,14 @@ TEST_CASE("families: train, every command on what it wrote, and a run that goes 
 
 TEST_CASE("families: flags that make no sense with one are wrong usage", "[cli]") {
     const TrainFolder folder;
-    for (const auto& [arch, flag, message] : std::vector<std::tuple<std::string, std::string, std::string>>{
-             {"gpt2", "--rope-theta=1", "--rope-theta is not for --arch gpt2"},
-             {"gpt2", "--head-dim=1", "--head-dim is not for --arch gpt2"},
-             {"gpt2", "--n-kv-head=1", "--n-kv-head is not for --arch gpt2"},
-             {"nanochat", "--head-dim=1", "--head-dim is not for --arch nanochat"},
-             {"llama", "--softcap=1", "--softcap is not for --arch llama"},
-             {"gpt-neox", "--head-dim=1", "--head-dim is not for --arch gpt-neox"},
-             {"nanochat", "--n-kv-head=3", "--n-kv-head"},
-             {"nanochat", "--n-embd=6", "even width"}})
-        check_fails(call(folder.train(small("--arch", arch), flag)), 2, message);
+    const std::pair<const char*, const char*> cases[] = {{"gpt2", "--rope-theta"}, {"gpt2", "--head-dim"},
+                                                         {"gpt2", "--n-kv-head"},  {"nanochat", "--head-dim"},
+                                                         {"llama", "--softcap"},   {"gpt-neox", "--head-dim"}};
+    for (const auto& [arch, flag] : cases)
+        check_fails(call(folder.train(small("--arch", std::string(arch)), flag + std::string("=1"))), 2,
+                    flag + std::string(" is not for --arch ") + arch);
+    check_fails(call(folder.train(small("--arch nanochat --n-kv-head 3"))), 2, "--n-kv-head");
+    check_fails(call(folder.train(small("--arch nanochat --n-embd 6"))), 2, "even width");
     CHECK_FALSE(fs::exists(folder.out));
     check_fails(call("bench --arch mamba"), 2, "mamba");
 }

@@ -1,16 +1,13 @@
 // inkling attention: the page, the pictures, the terminal, and its errors.
 #include "formats/sha256.h"
-#include "formats/utf8.h"
 #include "models/files/folder.h"
 #include "tests/cli/program.h"
 #include "tests/support/markup.h"
 #include "tests/support/page_data.h"
 #include "web/report/attention_map.h"
 
-namespace {
-
 // Two layers of two heads, and a vocabulary that would be dangerous in markup.
-const std::string& sharp_run() {
+static const std::string& sharp_run() {
     static const TrainFolder folder;
     static const Result trained = [] {
         folder.write("text.txt", repeated("</script><b id=\"x\">it's & so\ton\n{{page.css}}", 1200));
@@ -24,48 +21,45 @@ const std::string& sharp_run() {
 const std::string kSharp = "</script><b>'\"&\t\n{{p}}";
 
 template <class... Pieces>
-Arguments attention(const std::string& prompt, const Pieces&... rest) {
+static Arguments attention(const std::string& prompt, const Pieces&... rest) {
     return words("attention --model", sharp_run(), "--threads 1 --prompt", prompt, rest...);
 }
 
 // Runs the command and returns the file that it wrote.
 template <class... Pieces>
-std::string written(const std::string& prompt, const std::string& name, const Pieces&... rest) {
+static std::string written(const std::string& prompt, const std::string& name, const Pieces&... rest) {
     const ScratchFolder folder;
     CHECK(execute(attention(prompt, "--out", folder.path(name), rest...)).out.empty());
     return read_file(folder.path(name));
 }
 
-std::size_t occurrences(const std::string& text, const std::string& what) {
+static std::size_t occurrences(const std::string& text, const std::string& what) {
     std::size_t n = 0;
     for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++n;
     return n;
 }
 
-}  // namespace
-
 TEST_CASE("attention: --json holds the weights that the model computes", "[cli]") {
     const Result r = execute(attention(kSharp, "--json"));
     const json j = json::parse(r.out);
-    const auto [model, tokenizer] = inkling::models::load_model(inkling::models::find_model(sharp_run()));
+    const auto [model, tokenizer] = load_model(find_model(sharp_run()));
     const auto tokens = tokenizer->encode(kSharp);
-    inkling::IdArray ids({1, tokens.size()}, 0);
+    IdArray ids({1, tokens.size()}, 0);
     std::copy(tokens.begin(), tokens.end(), ids.data());
-    std::vector<inkling::Tensor<float>> weights;
+    std::vector<Tensor<float>> weights;
     model->hidden(ids, {.attention_weights = &weights});
     REQUIRE(j["weights"].size() == 2);
     REQUIRE(j["lens"].size() == 2);
-    inkling::Tensor<float> first;
-    const inkling::models::Observers<float> observers = {
-        {"layers.0.output", [&](const inkling::Tensor<float>& x) { return first = x; }}};
+    Tensor<float> first;
+    const Observers<float> observers = {{"layers.0.output", [&](const Tensor<float>& x) { return first = x; }}};
     model->hidden(ids, {.observers = &observers});
     for (std::size_t layer = 0; layer < 2; ++layer) {  // the last one is what the model says
-        const inkling::Tensor<float> z = layer == 0 ? model->lens(first) : model->forward(ids);
+        const Tensor<float> z = layer == 0 ? model->lens(first) : model->forward(ids);
         const auto p = softmax(z).value();
         for (std::size_t q = 0; q < tokens.size(); ++q) {
             const float* const row = p.data() + q * p.dim(2);
             const auto best = static_cast<std::int32_t>(std::max_element(row, row + p.dim(2)) - row);
-            CHECK(j["lens"][layer][q][0] == inkling::web::visible(tokenizer->decode(std::span(&best, 1))));
+            CHECK(j["lens"][layer][q][0] == visible(tokenizer->decode(std::span(&best, 1))));
             CHECK(j["lens"][layer][q][1].get<float>() == Approx(row[best]).margin(1e-6));
         }
     }
@@ -73,13 +67,12 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
     CHECK(j["tokens"][16] == "↵");
     for (std::size_t layer = 0; layer < 2; ++layer) {
         const auto& value = weights[layer].value();
-        for (std::size_t head = 0; head < 2; ++head) {
+        for (std::size_t head = 0; head < 2; ++head)
             for (std::size_t q = 0; q < tokens.size(); ++q) {
                 const auto row = j["weights"][layer][head][q].get<std::vector<float>>();
                 REQUIRE(row.size() == tokens.size());
                 for (std::size_t k = 0; k < row.size(); ++k) CHECK(row[k] == Approx(value(0, head, q, k)).margin(1e-6));
             }
-        }
     }
 }
 
@@ -99,17 +92,14 @@ TEST_CASE("attention: the page needs nothing else and holds every weight as a co
                 const float weight = exact["weights"][i / 2][i % 2][q][k];
                 positions += static_cast<char>(std::lround(255 * std::pow(weight, data["exponent"].get<double>())));
             }
-        CHECK(data["weights"][i] == inkling::formats::base64(positions));
+        CHECK(data["weights"][i] == base64(positions));
     }
-}
-
-TEST_CASE("attention: with --head a page and JSON hold that head alone", "[cli]") {
-    const json all = json::parse(program(attention(kSharp, "--json")).out)["weights"],
-               one = json_of(attention(kSharp, "--head 1.0"))["weights"];
-    CHECK(one == json({{nullptr, nullptr}, {all[1][0], nullptr}}));
-    const json page = page_data(written(kSharp, "a.htm", "--head 1.0")), whole = page_data(written(kSharp, "b.htm"));
-    check_holds(page, "first", json({{"layer", 1}, {"head", 0}}), "weights",
-                json({nullptr, nullptr, whole["weights"][2], nullptr}));
+    // with --head a page and JSON hold that head alone
+    const json one = json_of(attention(kSharp, "--head 1.0"))["weights"],
+               page_of_one = page_data(written(kSharp, "a.htm", "--head 1.0"));
+    CHECK(one == json({{nullptr, nullptr}, {exact["weights"][1][0], nullptr}}));
+    check_holds(page_of_one, "first", json({{"layer", 1}, {"head", 0}}), "weights",
+                json({nullptr, nullptr, data["weights"][2], nullptr}));
 }
 
 TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cli]") {
@@ -126,7 +116,7 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
     CHECK(program(attention(kSharp, "--format svg")).out == svg);
 }
 
-TEST_CASE("attention: one head in the terminal fits its width and is plain in a pipe", "[cli]") {
+TEST_CASE("attention: a head in the terminal fits its width, plain in a pipe, the first without --out", "[cli]") {
     const ScratchFolder folder;
     const std::string prompt = "it's so\n</script><b>";
     const Arguments command = words("attention --model", sharp_run(), "--head 0.1 -f", folder.write("p.txt", prompt));
@@ -141,24 +131,21 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
         CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 16);
     CHECK(program(command + "--head 1.1").out != wide.out);
     execute("attention --model", sharp_run(), "-p it --format text");  // every head
-}
-
-TEST_CASE("attention: without --out the first head is in the terminal", "[cli]") {
-    const std::string prompt = "it's so";
-    const Result r = execute(attention(prompt));
-    check_has(r.out, "layer 0, head 0"), check_has(r.err, "one of 4 heads", "--head", "--out");
-    const json exact = json::parse(program(attention(prompt, "--json")).out)["weights"][0][0];
-    for (std::size_t query = 0; query < prompt.size(); ++query) {
-        std::string row = "\n" + (prompt[query] == ' ' ? "␣" : prompt.substr(query, 1)) + " ";
+    const std::string brief = "it's so";
+    const Result first = execute(attention(brief));
+    check_has(first.out, "layer 0, head 0"), check_has(first.err, "one of 4 heads", "--head", "--out");
+    const json exact = json::parse(program(attention(brief, "--json")).out)["weights"][0][0];
+    for (std::size_t query = 0; query < brief.size(); ++query) {
+        std::string row = "\n" + (brief[query] == ' ' ? "␣" : brief.substr(query, 1)) + " ";
         for (std::size_t key = 0; key <= query; ++key)
             for (int i = 0; i < 2; ++i)  // two columns each; the square root of a weight, in fifths
                 row += std::vector{"·", "░", "▒", "▓", "█"}[std::min<std::size_t>(
                     4, static_cast<std::size_t>(5 * std::sqrt(exact[query][key].get<double>())))];
-        check_has(r.out, row + "\n");
+        check_has(first.out, row + "\n");
     }
-    CHECK(program(attention(prompt, "--head 0.0")).out == r.out);
-    CHECK(occurrences(program(attention(prompt, "--format text")).out, "; rows attend to columns") == 4);
-    CHECK(written(prompt, "x.txt", "--head 0.0") == r.out);
+    CHECK(program(attention(brief, "--head 0.0")).out == first.out);
+    CHECK(occurrences(program(attention(brief, "--format text")).out, "; rows attend to columns") == 4);
+    CHECK(written(brief, "x.txt", "--head 0.0") == first.out);
 }
 
 TEST_CASE("attention: labels of several characters, and wide ones, keep the columns in their places", "[cli]") {
@@ -176,7 +163,7 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
     for (const std::string& line : lines_of(r.out.substr(r.out.find("\n\n") + 2))) {
         std::size_t width = 0, label = 0;
         for (std::size_t at = 0; at < line.size();) {
-            const char32_t c = inkling::formats::next_code_point(line, at);
+            const char32_t c = next_code_point(line, at);
             if (label == 0 && std::u32string_view(U"·░▒▓█").find(c) != std::u32string_view::npos) label = width;
             width += c >= 0x3000 && c < 0xFF00 ? 2 : 1;
         }

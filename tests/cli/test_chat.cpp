@@ -67,7 +67,7 @@ not JSON
     CHECK(told[0]["prompt_tokens"] > turns[0]["prompt_tokens"]);
 }
 
-TEST_CASE("chat: commands", "[cli]") {
+TEST_CASE("chat: commands, of which /save replaces conversations alone", "[cli]") {
     const ChatProgram chat;
     const std::string file = chat.folder.path("saved.jsonl");
     const Result r = chat.run("/system Be short.\nOne day\n/save " + file +
@@ -89,33 +89,24 @@ TEST_CASE("chat: commands", "[cli]") {
               "inkling: /set top-p: ", "'x' is not a valid value", "/set speed: there is no such setting",
               "inkling: /nothing: there is no such command", "/no/such/folder/x", "Ctrl-C",
               "/set max_tokens: there is no such");
-}
-
-TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {
-    const ChatProgram chat;
     const std::string notes = chat.folder.write("notes.txt", "mine"), one = chat.folder.path("one.jsonl");
     const std::string two = chat_line("a", "b") + chat_line("a", "b"), many = chat.folder.write("many.jsonl", two);
-    const Result r =
+    const Result done =
         chat.run("One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", "-n 2");
-    for (const std::string& file : {notes, many})
-        check_has(r.err, "inkling: /save " + file + ": this file exists and is not a conversation");
+    for (const std::string& there : {notes, many})
+        check_has(done.err, "inkling: /save " + there + ": this file exists and is not a conversation");
     CHECK_ALL(read_file(notes) == "mine", read_file(many) == two, lines_in(one).size() == 1);
     chat.run("One day\n/save --overwrite " + notes + "\n", "-n 2");
     CHECK(lines_in(notes).size() == 1);
 }
 
-TEST_CASE("chat: a full context is said", "[cli]") {
+TEST_CASE("chat: a full context is said, and what cannot be", "[cli]") {
     const ChatProgram chat;
     check_has(chat.run(repeated("One day Rosa ran\n", 100), "-n 12 --temperature 0").err,
               "(the context is full: the model no longer sees the first 2 messages)\n");
     check_has(chat.run("One day\n", "--seed 4").err, "(the context is full: the answer ends here)\n");
     const Result large = chat.run(std::string(2000, 'x') + "\nOne day\n", "-n 2");
     check_has(large.err, "inkling: the message has ");
-    CHECK_FALSE(large.out.empty());
-}
-
-TEST_CASE("chat: what cannot be", "[cli]") {
-    const ChatProgram chat;
     check_fails(call("chat --model", small_run()), 3, "the model has no chat template");
     check_fails(call("chat"), 2, "--model"), check_fails(call(chat.flags("--temperature -1")), 2, "temperature");
     check_fails(call(chat.flags("--system a\xFF")), 3, "--system: not UTF-8");

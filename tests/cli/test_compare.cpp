@@ -74,10 +74,9 @@ TEST_CASE("compare: a run that was cut off counts only for the same command", "[
     cut_off();
     for (const Arguments& other :
          {words("--max-iters 12"), words("--max-time 1"), words("--max-iters 1000000 --patience 3"),
-          words("--max-iters 1000000 --max-flops 1e6")}) {
-        INFO(other[1]);
-        check_has(ended_with(2, call(compare(other))).err, first + ": holds runs of other settings than");
-    }
+          words("--max-iters 1000000 --max-flops 1e6")})
+        WITH_INFO(other[1],
+                  check_has(ended_with(2, call(compare(other))).err, first + ": holds runs of other settings than"));
     // another command went on with it
     execute("train --resume auto --out", first, "--data", run.text, "--max-iters 10 --patience 1");
     check_has(ended_with(2, call(compare("--max-iters 1000000"))).err,
@@ -100,7 +99,7 @@ TEST_CASE("compare: results that cannot be read are named, with their line", "[c
     refused("\"name\":\"quick\",", "", "name: it is missing"), refused("^\\{", "[", "not valid JSON");
 }
 
-TEST_CASE("compare: names may be any bytes, and a text may come from standard input", "[cli]") {
+TEST_CASE("compare: names may be any bytes, a text standard input, and no link is written through", "[cli]") {
     const CompareRun run;
     const std::string a = run.write("a\xff.toml", "learning_rate = 0.01\n"),
                       b = run.write("b\n<x>.toml", "learning_rate = 0.02\n"),
@@ -114,27 +113,15 @@ TEST_CASE("compare: names may be any bytes, and a text may come from standard in
         CHECK(lines_in(out + "/compare.jsonl").size() == 4);
         fs::remove_all(out);
     }
-}
-
-TEST_CASE("compare: --help has the defaults of the runs", "[cli]") {
-    const std::string help = call("compare --help-all").out, train = call("train --help-all").out;
-    for (const std::string flag :
-         {"--weight-decay", "--schedule", "--optimizer", "--warmup-iters", "--beta2", "--arch"}) {
-        INFO(flag);
-        CHECK(about_flag(help, flag) == about_flag(train, flag));
-    }
-}
-
-TEST_CASE("compare: files of its folder are not written through links", "[cli]") {
-    const CompareRun run;
-    fs::create_directory(run.out);
-    const std::string page = run.write("page", "mine"), results = run.write("results", "");
-    fs::create_symlink(page, run.out + "/report.html"), fs::create_symlink(results, run.tried);
-    succeeded(run.compare("--max-seeds 2"));
+    const CompareRun linked;
+    fs::create_directory(linked.out);
+    const std::string page = linked.write("page", "mine"), results = linked.write("results", "");
+    fs::create_symlink(page, linked.out + "/report.html"), fs::create_symlink(results, linked.tried);
+    succeeded(linked.compare("--max-seeds 2"));
     CHECK_ALL(read_file(page) == "mine", read_file(results).empty());
 }
 
-TEST_CASE("compare: settings that cannot be compared are refused before training", "[cli]") {
+TEST_CASE("compare: settings that cannot be compared, and a file that names a text", "[cli]") {
     const CompareRun run;
     const std::string bad = run.write("bad.toml", "learning_rat = 1\n");
     const auto refused = [&](const Arguments& given, int code, const std::string& what) {
@@ -147,16 +134,13 @@ TEST_CASE("compare: settings that cannot be compared are refused before training
     refused(words(run.quick, run.slow, "--out", run.out), 2, "a budget is required: --max-flops 2e13");
     refused(words(run.quick, run.path("none.toml"), rest), 3, "none.toml");
     CHECK_FALSE(fs::exists(run.out));
-}
-
-TEST_CASE("compare: a file that names a text has the recipe of a text", "[cli]") {
-    const CompareRun run;
+    const CompareRun other;
     const std::string shape = "n_layer = 1\nn_head = 1\nn_embd = 8\nblock_size = 8\nbatch_size = 4\n",
-                      text = run.write("text.toml", "data = ['" + run.text + "']\n" + shape),
-                      stories = run.write("stories.toml", shape);
-    REQUIRE(call("compare", text, stories, "--out", run.out, "--max-iters 2 --max-seeds 2 --threads 1").code == 0);
-    check_has(read_file(run.out + "/text-seed-1/config.toml"), "sampler = 'shuffle'");
-    check_has(read_file(run.out + "/stories-seed-1/config.toml"), "sampler = 'paragraphs'");
+                      of_text = other.write("text.toml", "data = ['" + other.text + "']\n" + shape),
+                      stories = other.write("stories.toml", shape);
+    REQUIRE(call("compare", of_text, stories, "--out", other.out, "--max-iters 2 --max-seeds 2 --threads 1").code == 0);
+    check_has(read_file(other.out + "/text-seed-1/config.toml"), "sampler = 'shuffle'");
+    check_has(read_file(other.out + "/stories-seed-1/config.toml"), "sampler = 'paragraphs'");
 }
 
 namespace {
@@ -186,7 +170,7 @@ Decided decided(std::size_t count, double mean, std::size_t max_seeds, double su
 
 }  // namespace
 
-TEST_CASE("paired test: p and the interval of known differences, by scipy", "[cli]") {
+TEST_CASE("paired test: p and the interval, by scipy, and equal settings are seldom called different", "[cli]") {
     const std::vector<double> zero(4, 0.0), some = {0.01, 0.012, 0.011, 0.009};
     const auto at = [&](std::size_t max_seeds) { return cli::paired_test(zero, some, max_seeds); };
     CHECK(at(4).mean == Approx(0.0105));
@@ -203,14 +187,9 @@ TEST_CASE("paired test: p and the interval of known differences, by scipy", "[cl
     CHECK(cli::paired_test({0, 0}, {1, 1.1}, 2).decided == false);
     CHECK(cli::paired_test({1, 1, 1}, {1, 1, 1}, 10).p == 1);
     CHECK(cli::paired_test({1, 2, 3}, {1, 2.2, 2.9}, 10).p == 1);  // never above 1
-}
-
-TEST_CASE("paired test: equal settings are seldom called different, however often one looks", "[cli]") {
-    constexpr std::size_t kCount = 10'000;  // 1% has a deviation of 0.1%
-    for (const std::size_t max_seeds : {3, 4, 10}) {
-        INFO(max_seeds);
-        CHECK(decided(kCount, 0, max_seeds).part < 0.013);
-    }
+    constexpr std::size_t kCount = 10'000;                         // 1% has a deviation of 0.1%
+    for (const std::size_t max_seeds : {3, 4, 10})
+        WITH_INFO(max_seeds, CHECK(decided(kCount, 0, max_seeds).part < 0.013));
     CHECK(decided(kCount, 0, 10, 0.05).part < 0.053);
     CHECK(decided(kCount, 0, 10).part > 0.005);  // and the error allowed is used
     // a difference of 2 deviations is found nearly always, one of 3 early

@@ -3,21 +3,17 @@
 #include "tests/cli/program.h"
 #include "tests/formats/compress.h"
 
-namespace {
-
 // What a command says about a text: its ids, or its loss.
 template <class... Pieces>
-std::string encoded(const Pieces&... data) {
+static std::string encoded(const Pieces&... data) {
     return execute("tokenize encode --tokenizer", small_run(), data...).out;
 }
 template <class... Pieces>
-std::string loss(const Pieces&... data) {
+static std::string loss(const Pieces&... data) {
     return execute("eval --json --model", small_run(), data...).out;
 }
 
-}  // namespace
-
-TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns", "[cli]") {
+TEST_CASE("data flags: several texts, patterns, tables, compressed files, bytes that are not UTF-8", "[cli]") {
     const ScratchFolder folder;
     const std::string a = folder.write("in/a.txt", "the quick fox\n"), b = folder.write("in/b.txt", "the lazy dog\n"),
                       whole = folder.write("whole.txt", "the quick fox\nthe lazy dog\n"), all = folder.path("in/*.txt");
@@ -26,25 +22,21 @@ TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns"
     check_has(figures, "\"loss\"");
     for (const Arguments& data :
          {words("--data", a, b), words("--data", a, "--data", b), words(a, b), words(a, "--data", b),
-          words("--data=" + a, b), words("--data", folder.path("in")), words(all), words("--data", all)}) {
+          words("--data=" + a, b), words("--data", folder.path("in")), words(all), words("--data", all)})
         CHECK_ALL(encoded(data) == ids, loss(data) == figures);
-    }
     CHECK(encoded("--data", folder.path("in"), "--exclude b*") !=
           encoded("--data", folder.path("in"), "--exclude c* --exclude *.log"));
     check_fails(call("tokenize encode --tokenizer", small_run(), a, "-f", b), 2, "-f");
     check_fails(call("eval --model", small_run(), folder.path("in/*.md")), 3, "in/*.md: no file of text matches");
     check_fails(call("train", folder.path("none.txt"), "--out", folder.path("out")), 3, "none.txt");
     CHECK_FALSE(fs::exists(folder.path("out")));
-}
-
-TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "[cli]") {
-    const ScratchFolder folder;
-    const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), ids = encoded("-f", plain),
+    const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), wanted = encoded("-f", plain),
                       jsonl = folder.write("a.jsonl", "{\"t\": \"the quick fox\"}\n{\"t\": \"the lazy dog\\n\"}\n"),
                       csv = folder.write("a.csv.zst", zstd("id,t\n1,the quick fox\n2,\"the lazy dog\n\"\n"));
-    CHECK_ALL(encoded("--data", jsonl, "--text-field t") == ids, encoded(csv, "--text-column t") == ids);
-    CHECK(encoded(folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))) == ids);
-    CHECK(program(words("tokenize encode --tokenizer", small_run(), "--data - --text-field t"), "", jsonl).out == ids);
+    CHECK_ALL(encoded("--data", jsonl, "--text-field t") == wanted, encoded(csv, "--text-column t") == wanted);
+    CHECK(encoded(folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))) == wanted);
+    CHECK(program(words("tokenize encode --tokenizer", small_run(), "--data - --text-field t"), "", jsonl).out ==
+          wanted);
     check_fails(call("eval --model", small_run(), jsonl, "--text-field body"), 3,
                 jsonl + ": line 1: there is no \"body\"");
     const std::string latin1 = folder.write("latin1.txt", "the caf\xE9\n");

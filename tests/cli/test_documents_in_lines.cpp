@@ -2,9 +2,7 @@
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 
-namespace {
-
-std::string chat_lines(std::size_t n) {
+static std::string chat_lines(std::size_t n) {
     std::string lines;
     for (std::size_t i = 0; i < n; ++i) {
         const std::string animal = i % 2 ? "the fox" : "the dog", verb = i % 3 ? "runs" : "sleeps";
@@ -12,8 +10,6 @@ std::string chat_lines(std::size_t n) {
     }
     return lines;
 }
-
-}  // namespace
 
 TEST_CASE("documents in lines: conversations are trained on, evaluated, talked with and exported", "[cli]") {
     const ScratchFolder folder;
@@ -45,12 +41,6 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
         CHECK(prompts[i]["ids"] == std::vector<int>(all.begin(), all.begin() + (answer - learn.begin())));
         learned += static_cast<std::size_t>(std::count(learn.begin(), learn.end(), 1));
     }
-    const std::string pair = R"({"prompt": "She said", "completion": " no."})";
-    const Arguments encode = words("tokenize documents --model", out, "--data", folder.write("pair.jsonl", pair));
-    const auto both = json_lines(program(encode))[0], prompt_alone = json_lines(program(encode + "--prompts"))[0];
-    const std::size_t begin = prompt_alone["ids"].size();
-    CHECK_ALL(both["ids"][begin - 1] == prompt_alone["ids"].back(), both["learn"][begin - 1] == 0);
-    CHECK(both["learn"][begin] == 1);
     const Arguments text = words("tokenize documents --prompts --model", out, "--data");
     check_fails(program(text + folder.write("text.jsonl", R"({"text": "no"})")), 3, "--prompts is for conversations");
     CHECK(measured["tokens"] == learned);

@@ -4,8 +4,8 @@
 TEST_CASE("plan: --dry-run tells the memory that a run takes", "[cli][slow]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", repeated(small_text(), 8'000));
-    const Arguments common =
-        words("--recipe nanogpt-cpu --n-head 4 --max-iters 2 --eval-every 1 --warmup-iters 1 --threads 1");
+    const Arguments common = words(
+        "--recipe nanogpt-cpu --n-head 4 --max-iters 2 --eval-every 1 --eval-iters 2 --warmup-iters 1 --threads 1");
     const auto sizes = [](const char* layers, const char* width, const char* context, const char* batch) {
         return words("--n-layer", layers, "--n-embd", width, "--block-size", context, "--batch-size", batch);
     };
@@ -13,7 +13,8 @@ TEST_CASE("plan: --dry-run tells the memory that a run takes", "[cli][slow]") {
          {sizes("3", "384", "64", "4") + "--arch nanochat --optimizer muon --ema 0.9",
           sizes("8", "256", "128", "8") + "--checkpoint-activations",
           sizes("4", "256", "256", "8") + "--dropout 0.2 --val-fraction 0",
-          words("--recipe fast --n-layer 6 --n-embd 384 --max-iters 3 --batch-size 2 --block-size 64")}) {
+          words(
+              "--recipe fast --n-layer 6 --n-embd 384 --max-iters 3 --batch-size 2 --block-size 64 --eval-iters 2")}) {
         const ScratchFolder place;
         const bool fast = flags[1] == "fast";
         const Arguments train =

@@ -3,15 +3,11 @@
 #include "tests/cli/program.h"
 #include "tests/support/gguf.h"
 
-namespace {
-
 const std::string kNanoChat = tests_path("reference/nanochat_tiny");
 
-std::string text_of(const std::string& model) {
+static std::string text_of(const std::string& model) {
     return execute("generate --model", model, "-p hello -n 7 --temp 0").out;
 }
-
-}  // namespace
 
 TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
     const ScratchFolder folder;
@@ -60,7 +56,7 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
     auto config = json_in(capless + "/config.json");
     config["final_logit_softcapping"] = nullptr;
     folder.write("capless/config.json", config.dump());
-    for (const std::string& model : {kNanoChat, capless}) {
+    for (const std::string& model : {kNanoChat, capless})
         for (const std::string format : {"gguf", "hf-qwen3"}) {
             const std::string out = folder.path(format + (model == capless ? "-capless" : ""));
             const Result r = execute("export --model", model, "--out", out, "--format", format);
@@ -77,7 +73,6 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
                 CHECK(read_file(out + "/model.safetensors") == read_file(out + "2/model.safetensors"));
             }
         }
-    }
 }
 
 TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
@@ -97,7 +92,7 @@ TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     CHECK(std::distance(fs::directory_iterator(folder.path("")), {}) == 1);
 }
 
-TEST_CASE("output files: a file of another kind stays, unless --overwrite is given", "[cli]") {
+TEST_CASE("output files: a file of another kind stays, unless --overwrite is given, a checkpoint's always", "[cli]") {
     const TrainFolder folder;
     const Arguments attention = words("attention --prompt the --threads 1 --model", small_run()),
                     report = words("report", small_run());
@@ -121,9 +116,6 @@ TEST_CASE("output files: a file of another kind stays, unless --overwrite is giv
         folder.write(file, "");
         execute(command + to);
     }
-}
-
-TEST_CASE("output files: the files of a checkpoint stay", "[cli]") {
     const CopiedRun run;
     const std::string weights = run.out + "/latest/model.safetensors", tokenizer = run.out + "/best/tokenizer.json";
     const std::string before = read_file(weights), own = read_file(tokenizer);

@@ -2,10 +2,8 @@
 // call.
 #include "tests/cli/faults.h"
 
-namespace {
-
 // Runs the program with variables for tests/preload/faulty_files.cpp.
-Result faulty(const Arguments& arguments, Variables variables) {
+static Result faulty(const Arguments& arguments, Variables variables) {
     variables.emplace_back("LD_PRELOAD", kFaultyFiles);
     return program_with(variables, arguments);
 }
@@ -13,7 +11,7 @@ Result faulty(const Arguments& arguments, Variables variables) {
 // Makes each reading call fail in turn. Calls `prepare` before each run, and `check_done` after each that ends with
 // exit code 0. Returns the number of other runs.
 template <class Prepare, class Done>
-int check_failing_reads(const Arguments& arguments, const Prepare& prepare, const Done& check_done) {
+static int check_failing_reads(const Arguments& arguments, const Prepare& prepare, const Done& check_done) {
     int ended = 0;
     const auto check = [&](const Result& r, bool) {
         CHECK_FALSE(r.killed);
@@ -27,8 +25,6 @@ int check_failing_reads(const Arguments& arguments, const Prepare& prepare, cons
         kFaultyFiles, "READ", arguments, [](long n) { return n + 1; }, prepare, check);
     return ended;
 }
-
-}  // namespace
 
 TEST_CASE("faulty files: any read may fail while a model is loaded and writes", "[cli]") {
     if (kSanitized) SKIP_TEST("sanitizers preload libraries of their own");

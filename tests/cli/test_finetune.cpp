@@ -2,32 +2,26 @@
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 
-using namespace inkling::testing;
-
-namespace {
-
-std::string foxes(std::size_t bytes) {
+static std::string foxes(std::size_t bytes) {
     std::string text;
     for (std::size_t i = 0; text.size() < bytes; ++i)
         text += i % 3 == 0 ? "the lazy dog jumps over the quick fox.\n" : "a brown fox is over the dog.\n";
     return text.substr(0, bytes);
 }
 
-double loss_on(const std::string& model, const std::string& text) {
+static double loss_on(const std::string& model, const std::string& text) {
     return json_of("eval --model", model, "--data", text)["loss"].get<double>();
 }
 
 // The lines of train --json: the plan first, the end last.
 template <class... Pieces>
-std::vector<ordered_json> tuned(const Pieces&... flags) {
+static std::vector<ordered_json> tuned(const Pieces&... flags) {
     const auto lines =
         json_lines(program("train --init-from", small_run(), "--threads 1 --json --overwrite", flags...));
     CHECK(lines.front()["event"] == "plan");
     CHECK(lines.back()["event"] == "end");
     return lines;
 }
-
-}  // namespace
 
 TEST_CASE("finetune: the dropout that a recipe chooses is the model's, and a resumed run has the same bits", "[cli]") {
     const ScratchFolder folder;
@@ -72,7 +66,7 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
                 "--recipe finetune is for a model that exists: name it with --init-from MODEL");
 }
 
-TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]") {
+TEST_CASE("finetune: a model that no step makes better stays as it was, and short texts end well", "[cli]") {
     const TrainFolder folder;
     for (const Arguments& kind : {Arguments{}, words("--lora-rank 2")}) {
         check_has(execute("train --init-from", small_run(), "--data", folder.text, "--out", folder.out,
@@ -86,19 +80,16 @@ TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]"
         check_has(execute(folder.resume()).err, "has not improved since step 0");
         CHECK(fs::read_symlink(folder.out + "/best") == "step-000000");
     }
-}
-
-TEST_CASE("finetune: short texts, and those without a validation part, end well", "[cli]") {
-    const ScratchFolder folder;
-    const std::string out = folder.path("out");
+    const ScratchFolder short_texts;
+    const std::string short_out = short_texts.path("out");
     for (const std::size_t bytes : {60, 300, 2000}) {
-        const std::string text = folder.write("text.txt", foxes(bytes));
+        const std::string text = short_texts.write("text.txt", foxes(bytes));
         for (const Arguments& more : {Arguments{}, words("--val-fraction 0"), words("--lora-rank 2")}) {
-            const auto lines = tuned("--data", text, "--out", out, "--max-time 1", more);
+            const auto lines = tuned("--data", text, "--out", short_out, "--max-time 1", more);
             INFO(bytes << ' ' << lines.back());
             CHECK(lines.back()["step"] >= 1);
-            CHECK(fs::exists(out + "/latest"));
-            CHECK(fs::exists(out + "/best") == (more != words("--val-fraction 0")));
+            CHECK(fs::exists(short_out + "/latest"));
+            CHECK(fs::exists(short_out + "/best") == (more != words("--val-fraction 0")));
         }
     }
 }

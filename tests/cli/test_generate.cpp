@@ -1,92 +1,16 @@
 // inkling generate: everything beside the text itself.
-#include "tests/cli/program.h"
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
 
-namespace {
-
 template <class... Pieces>
-Arguments generating(const Pieces&... more) {
+static Arguments generating(const Pieces&... more) {
     return words("generate --model", small_run(), "--seed 1337", more...);
 }
 
-std::string text_of(const Arguments& more) { return json_of(generating(more))["text"]; }
-
-}  // namespace
-
-TEST_CASE("generate: ends before the first of several stop texts", "[cli]") {
-    const Arguments flags = words("-p 'the quick' -n 60 --temperature 0.5");
-    const std::string whole = text_of(flags), stop = whole.substr(20, 3), other = whole.substr(40, 2);
-    const std::string text = whole.substr(0, std::min(whole.find(stop), whole.find(other)));
-    const Arguments stopped = generating(flags, "--stop", stop, "--stop", other);
-    check_holds(json_of(stopped), "text", text, "stop_reason", "stop");
-    CHECK(program(stopped + "--no-prompt").out == text + "\n");
-    check_fails(call(generating("--stop ''")), 2, "stop text");
-}
-
-TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
-    const auto j = json_of(generating("-p the -n 5 --logprobs 3"));
-    REQUIRE(j["logprobs"].size() == 5);
-    std::string text;
-    for (const auto& token : j["logprobs"]) {
-        text += token["text"].get<std::string>();
-        REQUIRE(token["top"].size() == 3);
-        CHECK_ALL(token["logprob"] <= token["top"][0]["logprob"], token["id"].is_number());
-    }
-    CHECK(text == j["text"].get<std::string>());
-    check_fails(call(generating("-p the --logprobs 3")), 2, "--json");
-}
-
-TEST_CASE("generate: weights in bfloat16 and in 8 bits", "[cli]") {
-    const Arguments flags = words("-p 'the quick brown' -n 20");
-    for (const Arguments& type : {words("--precision bf16"), words("--quantize q8_0")})
-        CHECK(text_of(flags + type).size() == 20);
-    check_fails(call(generating("--quantize q4")), 2, "q4");
-    check_fails(call(generating("--quantize q8_0 --precision bf16")), 2, "--precision");
-}
-
-TEST_CASE("generate: prompts that are empty or too long", "[cli]") {
-    const ScratchFolder folder;
-    CHECK(program(generating("-n 7")).out.size() == 8);
-    check_holds(json_of(generating("-n 7 -f", folder.write("empty", ""))), "prompt_tokens", 0, "tokens", 7);
-    const Result longer = execute(generating("-f", folder.write("text", small_text()), "-n 9"));
-    CHECK(longer.out.size() == small_text().size() + 9 + 1);
-    check_has(longer.err, "the model sees the last 8");
-    CHECK(json_of(generating("-p fox -n 0"))["stop_reason"] == "length");
-}
-
-TEST_CASE("generate: senseless choices are usage errors", "[cli]") {
-    for (const Arguments& flag :
-         {words("--top-p 0"), words("--top-p 1.1"), words("--min-p -1"), words("--repeat-penalty 0"),
-          words("--top-k -1"), words("--temperature -1"), words("--temperature nan"), words("--context-shift 9")})
-        check_fails(call(generating(flag)), 2, flag[0]);
-}
-
-TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
-    const std::string command = std::string("'") + kProgram + "' generate --model '" + small_run() +
-                                "' -p 'the quick' -n 100000000 2>/dev/null | head -n 1 | wc -l";
-    FILE* const pipe = popen(("timeout 20 sh -c \"" + command + "\"").c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    char line[64] = {};
-    CHECK_ALL(std::fgets(line, sizeof line, pipe) != nullptr, pclose(pipe) == 0, std::string(line) == "1\n");
-}
-
-TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
-    const Arguments command = words("generate --model", small_run(), "-p the -n 40");
-    const Result one = program(command), other = program(command);
-    CHECK(one.out != other.out);
-    REQUIRE(one.err.starts_with("seed "));
-    const std::string seed = one.err.substr(5, one.err.find('\n') - 5);
-    CHECK(program(command + words("--seed", seed)).out == one.out);
-    const auto a = json_of(command), b = json_of(command);
-    CHECK_ALL(a["seed"] != b["seed"], a["text"] != b["text"]);
-    CHECK(json_of(command, "--seed", a["seed"].dump())["text"] == a["text"]);
-}
-
-namespace {
+static std::string text_of(const Arguments& more) { return json_of(generating(more))["text"]; }
 
 // Runs a shell command line with "$inkling" and "$run"; stderr goes to a file unless the line redirects it.
-Result shell(const std::string& line) {
+static Result shell(const std::string& line) {
     const ScratchFolder folder;
     const std::string command = "inkling='" + std::string(kProgram) + "' run='" + small_run() + "'; exec 2>'" +
                                 folder.path("err") + "'; " + line;
@@ -99,17 +23,66 @@ Result shell(const std::string& line) {
     return r;
 }
 
-}  // namespace
+TEST_CASE("generate: ends before the first of several stop texts, and log-probabilities on request", "[cli]") {
+    const Arguments flags = words("-p 'the quick' -n 60 --temperature 0.5");
+    const std::string whole = text_of(flags), stop = whole.substr(20, 3), other = whole.substr(40, 2);
+    const std::string text = whole.substr(0, std::min(whole.find(stop), whole.find(other)));
+    const Arguments stopped = generating(flags, "--stop", stop, "--stop", other);
+    check_holds(json_of(stopped), "text", text, "stop_reason", "stop");
+    CHECK(program(stopped + "--no-prompt").out == text + "\n");
+    check_fails(call(generating("--stop ''")), 2, "stop text");
+    const auto j = json_of(generating("-p the -n 5 --logprobs 3"));
+    REQUIRE(j["logprobs"].size() == 5);
+    std::string all_text;
+    for (const auto& token : j["logprobs"]) {
+        all_text += token["text"].get<std::string>();
+        REQUIRE(token["top"].size() == 3);
+        CHECK_ALL(token["logprob"] <= token["top"][0]["logprob"], token["id"].is_number());
+    }
+    CHECK(all_text == j["text"].get<std::string>());
+    check_fails(call(generating("-p the --logprobs 3")), 2, "--json");
+}
 
-TEST_CASE("generate: an output that cannot be written is one line and an exit code", "[cli]") {
-    for (const char* out : {">&-", ">/dev/full"}) {
+TEST_CASE("generate: prompts that are empty or too long, and senseless choices", "[cli]") {
+    const ScratchFolder folder;
+    CHECK(program(generating("-n 7")).out.size() == 8);
+    check_holds(json_of(generating("-n 7 -f", folder.write("empty", ""))), "prompt_tokens", 0, "tokens", 7);
+    const Result longer = execute(generating("-f", folder.write("text", small_text()), "-n 9"));
+    CHECK(longer.out.size() == small_text().size() + 9 + 1);
+    check_has(longer.err, "the model sees the last 8");
+    CHECK(json_of(generating("-p fox -n 0"))["stop_reason"] == "length");
+    for (const Arguments& flag :
+         {words("--top-p 0"), words("--top-p 1.1"), words("--min-p -1"), words("--repeat-penalty 0"),
+          words("--top-k -1"), words("--temperature -1"), words("--temperature nan"), words("--context-shift 9")})
+        check_fails(call(generating(flag)), 2, flag[0]);
+    check_fails(call(generating("--quantize q4")), 2, "q4");
+    check_fails(call(generating("--quantize q8_0 --precision bf16")), 2, "--precision");
+}
+
+TEST_CASE("generate: ends quietly when nobody reads, and in one line where it cannot write", "[cli]") {
+    const std::string command = std::string("'") + kProgram + "' generate --model '" + small_run() +
+                                "' -p 'the quick' -n 100000000 2>/dev/null | head -n 1 | wc -l";
+    const Result unread = shell("timeout 20 sh -c \"" + command + "\"");
+    CHECK_ALL(unread.code == 0, unread.out == "1\n");
+    for (const char* out : {">&-", ">/dev/full"})
         for (const std::string flags : {"--no-prompt", "--json", "-n 0", "--help"}) {
             INFO(flags << " " << out);
             const Result r = shell("\"$inkling\" generate --model \"$run\" -p the " + flags + " " + out);
             check_has(ended_with(1, r).err, "inkling: stdout: cannot be written: ");
         }
-    }
     CHECK(shell("\"$inkling\" generate --model \"$run\" -p the -n 5 2>&- <&-").out.size() == 9);
+}
+
+TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
+    const Arguments command = words("generate --model", small_run(), "-p the -n 40");
+    const Result one = program(command), other = program(command);
+    CHECK(one.out != other.out);
+    REQUIRE(one.err.starts_with("seed "));
+    const std::string seed = one.err.substr(5, one.err.find('\n') - 5);
+    CHECK(program(command + words("--seed", seed)).out == one.out);
+    const auto a = json_of(command), b = json_of(command);
+    CHECK_ALL(a["seed"] != b["seed"], a["text"] != b["text"]);
+    CHECK(json_of(command, "--seed", a["seed"].dump())["text"] == a["text"]);
 }
 
 TEST_CASE("generate: what a terminal would obey is shown there, and exact in a file", "[cli]") {

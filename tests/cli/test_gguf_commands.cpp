@@ -1,13 +1,9 @@
 // A GGUF file in place of a model folder: each command gives the same result.
 #include "tests/cli/program.h"
 
-using namespace inkling::testing;
-
-namespace {
-
 const std::string kStories = tests_path("reference/greedy_gpt2");
 
-std::string stories_gguf(const ScratchFolder& folder, const std::string& type = "f32") {
+static std::string stories_gguf(const ScratchFolder& folder, const std::string& type = "f32") {
     const std::string path = folder.path("stories.gguf");
     execute("export --model", kStories, "--out", path, "--type", type);
     return path;
@@ -15,17 +11,13 @@ std::string stories_gguf(const ScratchFolder& folder, const std::string& type = 
 
 const Arguments kGreedy = words("generate -p 'the hen' -n 9 --temp 0 --model");
 
-}  // namespace
-
 TEST_CASE("gguf commands: a file says what its folder says", "[cli]") {
     const ScratchFolder folder;
     const std::string file = stories_gguf(folder), text = folder.write("text.txt", "the hen is in the garden.\n");
     for (const Arguments& command :
          {kGreedy, words("generate -p 'the hen' -n 9 --temp 0 --quantize q8_0 --model"),
-          words("eval --data", text, "--model"), words("tokenize encode -f", text, "--tokenizer")}) {
-        INFO(command[0]);
-        CHECK(execute(command, file).out == execute(command, kStories).out);
-    }
+          words("eval --data", text, "--model"), words("tokenize encode -f", text, "--tokenizer")})
+        WITH_INFO(command[0], CHECK(execute(command, file).out == execute(command, kStories).out));
     execute("attention --model", file, "--prompt 'the hen' --out", folder.path("heads.html"));
     const auto info = json_of("info --model", file), own = json_of("info --model", kStories);
     for (const char* const key : {"arch", "n_layer", "block_size", "vocab_size", "tokenizer", "type"})
@@ -33,7 +25,7 @@ TEST_CASE("gguf commands: a file says what its folder says", "[cli]") {
     CHECK(info["folder"] == file);
 }
 
-TEST_CASE("gguf commands: a file is exported as a folder, and as another file of its type", "[cli]") {
+TEST_CASE("gguf commands: a file is exported as a folder and in its type, and written from as it is", "[cli]") {
     const ScratchFolder folder;
     const std::string file = stories_gguf(folder, "q8_0"), out = folder.path("out");
     execute("export --model", file, "--out", out, "--format hf");
@@ -44,16 +36,12 @@ TEST_CASE("gguf commands: a file is exported as a folder, and as another file of
         check_has(execute("export --model", from, "--out", to).err, "gguf, q8_0");
     }
     CHECK(read_file(third) == read_file(again));  // and not the first, whose name in the file is its folder's
-}
-
-TEST_CASE("gguf commands: a quantized file is written from as it is, unless another type is given", "[cli]") {
-    const ScratchFolder folder;
-    const std::string file = stories_gguf(folder, "q4_0");
+    const std::string words4 = stories_gguf(folder, "q4_0");
     const auto scores = [](const std::string& model, const Arguments& flags) {
         return json_of(kGreedy + words(model, "--logprobs 2") + flags)["logprobs"];
     };
-    CHECK(scores(file, {}) != scores(file, words("--quantize q8_0")));
-    CHECK(scores(file, {}) != scores(file, words("--precision fp32")));
+    CHECK(scores(words4, {}) != scores(words4, words("--quantize q8_0")));
+    CHECK(scores(words4, {}) != scores(words4, words("--precision fp32")));
     CHECK(scores(kStories, {}) == scores(kStories, words("--precision fp32")));
 }
 
@@ -86,7 +74,7 @@ TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replace
                                    "\nADAPTER ./lora.gguf\n");
 }
 
-TEST_CASE("gguf commands: training starts from a file, whole or with adapters on it", "[cli]") {
+TEST_CASE("gguf commands: training starts from a file, and one that is cut short is bad input", "[cli]") {
     const ScratchFolder folder;
     const std::string file = stories_gguf(folder, "q8_0"), out = folder.path("out");
     const std::string text =
@@ -105,16 +93,13 @@ TEST_CASE("gguf commands: training starts from a file, whole or with adapters on
     const Arguments wide = words("--lora-rank 2 --dry-run --init-from", stories_gguf(folder, "bf16"));
     check_has(execute(start + wide).out, "the others in fp32");
     execute("train --data", text, "--out", out, "--max-iters 2 --tokenizer", file, "--overwrite");
-}
-
-TEST_CASE("gguf commands: a file that cannot be read is bad input, in a line", "[cli]") {
-    const ScratchFolder folder;
-    const std::string file = stories_gguf(folder);
-    fs::resize_file(file, fs::file_size(file) / 2);
+    const ScratchFolder cut;
+    const std::string half = stories_gguf(cut);
+    fs::resize_file(half, fs::file_size(half) / 2);
     for (const Arguments& command : {words("generate --model"), words("tokenize encode -f /dev/null --tokenizer")}) {
-        const Result r = program(command + file);
-        check_fails(r, 3, "inkling: " + file + ": tensor ");
+        const Result r = program(command + half);
+        check_fails(r, 3, "inkling: " + half + ": tensor ");
         check_has(r.err, "the file was cut short");
     }
-    check_fails(program("generate --model", folder.path("none.gguf")), 3);
+    check_fails(program("generate --model", cut.path("none.gguf")), 3);
 }

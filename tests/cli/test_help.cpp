@@ -2,15 +2,13 @@
 #include "tests/cli/terminal.h"
 #include "train/settings/settings.h"
 
-namespace {
-
-std::size_t longest_line(const std::string& text) {
+static std::size_t longest_line(const std::string& text) {
     std::size_t longest = 0;
     for (const std::string& line : lines_of(text)) longest = std::max(longest, line.size());
     return longest;
 }
 
-void check_overview(const std::string& text) {
+static void check_overview(const std::string& text) {
     for (const char* command :
          {"train", "generate", "eval", "tokenize", "attention", "export", "gradcheck", "info", "bench", "verify"})
         check_has(text, std::string("\n  ") + command + ' ');
@@ -19,8 +17,6 @@ void check_overview(const std::string& text) {
     const auto lines = lines_of(text.substr(examples));
     CHECK(std::count_if(lines.begin(), lines.end(), [](auto& line) { return line.starts_with("    inkling "); }) == 3);
 }
-
-}  // namespace
 
 TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli]") {
     const Result alone = call({}), help = call("help");
@@ -68,7 +64,7 @@ TEST_CASE("help: flags of train are in groups, the common ones first, and all un
     CHECK(call("help train --all").out == all);
 }
 
-TEST_CASE("help: defaults are those of a plain run", "[cli]") {
+TEST_CASE("help: defaults are those of a plain run, and values have names", "[cli]") {
     const Variables wide = {{"COLUMNS", "120"}};
     const std::string all = program_with(wide, words("train --help-all")).out,
                       generate = program_with(wide, words("generate --help")).out;
@@ -81,20 +77,16 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
     CHECK(about_flag(all, "--overwrite").find("default") == std::string::npos);
     check_has(about_flag(generate, "--seed"), "(default: random)");
     check_has(about_flag(generate, "--model"), "(required)");
-}
-
-TEST_CASE("help: values have names", "[cli]") {
-    const std::string train = call("train --help-all").out, generate = call("generate --help").out;
     for (const char* flag : {"--out DIR", "--data FILE", "--max-time DURATION", "--n-layer N", "--dropout X",
                              "--sampler NAME", "--init-from MODEL", "--exclude GLOB", "--save-at STEPS"})
-        check_has(train, std::string("\n  ") + flag);
+        check_has(all, std::string("\n  ") + flag);
     for (const char* flag : {"--model MODEL", "--adapter DIR", "-f, --prompt-file FILE", "--precision NAME",
                              "-n, --max-tokens N", "--stop TEXT"})
         check_has(generate, std::string("\n  ") + flag);
 }
 
 TEST_CASE("help: lines end where the terminal does", "[cli]") {
-    for (const auto columns : std::initializer_list<unsigned short>{40, 60, 80, 200}) {
+    for (const auto columns : std::initializer_list<unsigned short>{40, 60, 80, 200})
         for (const Arguments& command :
              {words("help"), words("help train"), words("train --help-all"), words("attention --help")}) {
             Terminal t(command, columns);
@@ -106,6 +98,5 @@ TEST_CASE("help: lines end where the terminal does", "[cli]") {
             if (columns == 200) CHECK(longest_line(text) <= 120);
             if (columns == 200 && command[0] == "train") CHECK(longest_line(text) > 100);
         }
-    }
     CHECK(longest_line(call("train --help-all").out) <= 80);
 }

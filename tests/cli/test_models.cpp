@@ -1,11 +1,10 @@
 // inkling generate, eval, info, bench and gradcheck: their output, and the keys of their JSON.
 #include "models/files/folder.h"
 
-#include "tests/cli/program.h"
 #include "tests/cli/terminal.h"
 #include "train/evaluate.h"
 
-TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr", "[cli]") {
+TEST_CASE("generate: prints the prompt, of a file or stdin too, and its continuation, as JSON too", "[cli]") {
     const Arguments command = words("generate --model", small_run(), "-p 'the quick' -n 30 --seed 5");
     const Result r = execute(command);
     CHECK_ALL(r.out.starts_with("the quick"), r.out.size() == 9 + 30 + 1);
@@ -13,22 +12,16 @@ TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr"
     CHECK_ALL("the quick" + program(command + "--no-prompt").out == r.out, program(command + "--seed 6").out != r.out);
     CHECK(program(command + "-n 0").out == "the quick\n");
     CHECK(program("generate --model", small_run() + "/latest", "-n 4 --top-k 3 --threads 2").out.size() == 5);
-}
-
-TEST_CASE("generate: the prompt may come from a file or from stdin", "[cli]") {
     const ScratchFolder folder;
     const std::string file = folder.write("prompt.txt", "the lazy");
-    const Arguments command = words("generate -n 10 --temp 0 --model", small_run());
-    const std::string expected = program(command + "-p 'the lazy'").out;
-    CHECK_ALL(expected.size() == 19, program(command + "-f" + file).out == expected);
-    CHECK(program(command + "-f -", "", file).out == expected);
-}
-
-TEST_CASE("generate: --json is one object a text", "[cli]") {
-    const Arguments command = words("generate --model", small_run(), "-p fox -n 12 --seed 7 --num-samples 3");
-    const auto texts = json_lines(program(command + "--json"));
+    const Arguments greedy = words("generate -n 10 --temp 0 --model", small_run());
+    const std::string expected = program(greedy + "-p 'the lazy'").out;
+    CHECK_ALL(expected.size() == 19, program(greedy + "-f" + file).out == expected);
+    CHECK(program(greedy + "-f -", "", file).out == expected);
+    const Arguments three = words("generate --model", small_run(), "-p fox -n 12 --seed 7 --num-samples 3");
+    const auto texts = json_lines(program(three + "--json"));
     REQUIRE(texts.size() == 3);
-    CHECK(json_of(command, "--num-samples 1")["text"] == texts[0]["text"]);
+    CHECK(json_of(three, "--num-samples 1")["text"] == texts[0]["text"]);
     for (const auto& j : texts) {
         CHECK(keys_of(j) == std::vector<std::string>{"prompt", "text", "tokens", "prompt_tokens", "tok_s",
                                                      "prompt_tok_s", "seed", "stop_reason"});
@@ -37,12 +30,12 @@ TEST_CASE("generate: --json is one object a text", "[cli]") {
     }
     CHECK(texts[0]["text"] != texts[1]["text"]);
     // the same texts as without --json
-    std::string expected;
-    for (const auto& j : texts) expected += (expected.empty() ? "fox" : "\n---\nfox") + j["text"].get<std::string>();
-    CHECK(program(command).out == expected + "\n");
+    std::string joined;
+    for (const auto& j : texts) joined += (joined.empty() ? "fox" : "\n---\nfox") + j["text"].get<std::string>();
+    CHECK(program(three).out == joined + "\n");
 }
 
-TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
+TEST_CASE("eval: loss, perplexity, bits per byte and tokens, and a loss that is not finite is refused", "[cli]") {
     const ScratchFolder folder;
     const std::string text = "the lazy fox jumps.\n", file = folder.write("text.txt", text);
     const auto j = json_of("eval --model", small_run(), "--data", file);
@@ -53,15 +46,12 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK(j["perplexity"].get<double>() == Approx(std::exp(loss)).epsilon(1e-6));
     CHECK(j["bits_per_byte"].get<double>() == Approx(loss / std::log(2.0)).epsilon(1e-6));  // a byte a token here
     check_has(execute("eval --model", small_run(), "--data", file).out, "perplexity", "19");
-}
-
-TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
-    const TrainFolder folder;
-    const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/latest");
-    for (auto& [name, p] : model->parameters())
+    const TrainFolder broken;
+    const auto [infinite, known] = inkling::models::load_model(small_run() + "/latest");
+    for (auto& [name, p] : infinite->parameters())
         for (std::size_t i = 0; i < p.size(); ++i) p.value_in_place().data()[i] *= 1e30f;
-    inkling::models::save_model(folder.path(), *model, *tokenizer);
-    check_fails(call("eval --model", folder.path(), "--data", folder.text), 3, "take another checkpoint");
+    inkling::models::save_model(broken.path(), *infinite, *known);
+    check_fails(call("eval --model", broken.path(), "--data", broken.text), 3, "take another checkpoint");
 }
 
 TEST_CASE("eval: shorter windows, a stride, other precisions, and how far it is", "[cli]") {

@@ -1,7 +1,7 @@
 // Resuming a run: changes are reported, and refused without --force; what a run or its user has written stays.
 #include "tests/cli/program.h"
 
-TEST_CASE("resume: other settings are refused in one line that names them, and taken with --force", "[cli]") {
+TEST_CASE("resume: other settings, and another tokenizer file, are refused, and taken with --force", "[cli]") {
     const CopiedRun run;
     check_fails(program(run.resume("--max-iters 22 --learning-rate 0.5")), 3, "--learning-rate was 0.001, is 0.5");
     const Result two = program(run.resume("--max-iters 22 --seed 7 --batch-size 8"));
@@ -21,22 +21,19 @@ TEST_CASE("resume: other settings are refused in one line that names them, and t
     check_has(execute(run.resume("--max-iters 23 --learning-rate 0.5 --force")).err,
               "warning: ", "--learning-rate was 0.001, is 0.5");
     CHECK(run.latest() == "step-000023");
-}
-
-TEST_CASE("resume: another tokenizer file is refused", "[cli]") {
     const TrainFolder folder;
     const std::string tokenizer = folder.path("t.json");
     execute("tokenize train --data", folder.text, "--vocab-size 280 --out", tokenizer);
     execute(folder.train("--tokenizer", tokenizer, kSmall));
-    const Arguments resume = folder.resume();
+    const Arguments again = folder.resume();
     execute("tokenize train --data", folder.text, "--vocab-size 290 --out", tokenizer);
-    check_fails(call(resume), 3, "another tokenizer");
-    execute(resume + "--force");
+    check_fails(call(again), 3, "another tokenizer");
+    execute(again + "--force");
     fs::remove(tokenizer);  // the checkpoint has its own
-    execute(resume + "--max-iters 22");
+    execute(again + "--max-iters 22");
 }
 
-TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[cli]") {
+TEST_CASE("resume: a folder that was moved, a checkpoint that is named, and --out of a config file", "[cli]") {
     const CopiedRun run;
     const std::string moved = run.path("moved");
     fs::rename(run.out, moved);
@@ -51,13 +48,10 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
     CHECK_ALL(fs::exists(other + "/step-000022"), !fs::exists(moved + "/step-000022"));
     check_fails(call(resume + moved + "--max-iters 23 --out" + other), 2, "already holds a run");
     check_fails(call(resume + run.path("none")), 3, "none: there is no such run or checkpoint");
-}
-
-TEST_CASE("resume: --out may come from a config file", "[cli]") {
-    const CopiedRun run;
-    const std::string config = run.write("c.toml", "out = \"" + run.out + "\"\n");
-    execute("train --config", config, "--resume auto --data", run.text, "--max-iters 21 --no-overwrite");
-    CHECK(run.latest() == "step-000021");
+    const CopiedRun again;
+    const std::string config = again.write("c.toml", "out = \"" + again.out + "\"\n");
+    execute("train --config", config, "--resume auto --data", again.text, "--max-iters 21 --no-overwrite");
+    CHECK(again.latest() == "step-000021");
 }
 
 TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {

@@ -1,10 +1,8 @@
 // inkling report, and train --serve, as users call them.
-#include "formats/utf8.h"
 #include "tests/cli/program.h"
 #include "tests/support/http_client.h"
 #include "tests/support/markup.h"
 #include "tests/support/page_data.h"
-#include "web/http/http.h"
 
 namespace {
 
@@ -55,7 +53,7 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     CHECK(twice[0]["name"] != twice[1]["name"]);
 }
 
-TEST_CASE("report: a run without a checkpoint, of an older version or half written is shown", "[cli]") {
+TEST_CASE("report: a run without a checkpoint or half written is shown, what cannot be is refused", "[cli]") {
     const ReportedRun run;
     for (const char* name : {"run.json", "samples.jsonl", "latest", "best", "step-000010", "step-000020"})
         fs::remove_all(run.out + "/" + name);
@@ -65,24 +63,21 @@ TEST_CASE("report: a run without a checkpoint, of an older version or half writt
     const json page = page_data(read_file(out));
     check_holds(page, "heads", nullptr, "/runs/0/model", nullptr);
     CHECK(page["runs"][0]["metrics"]["step"].back() == 20);
-}
-
-TEST_CASE("report: what cannot be shown is refused in one line, and nothing is written", "[cli]") {
-    const ReportedRun run;
-    const std::string out = run.path("x.html");
+    const ReportedRun whole;
+    const std::string none = whole.path("x.html");
     const auto fails = [&](int code, const std::string& text, const auto&... rest) {
         check_fails(program("report", rest...), code, text);
-        CHECK_FALSE(fs::exists(out));
+        CHECK_FALSE(fs::exists(none));
     };
-    const Arguments page = words("--out", out), shown = words(run.out, page);
-    fails(3, "none: there is no such folder", run.path("none"), page), fails(3, "holds no run", run.path(), page);
-    fails(3, "this is a file: the folder of a run is required", run.text, page), fails(2, "--out", run.out);
-    fails(2, "", page);
+    const Arguments into = words("--out", none), shown = words(whole.out, into);
+    fails(3, "none: there is no such folder", whole.path("none"), into), fails(3, "holds no run", whole.path(), into);
+    fails(3, "this is a file: the folder of a run is required", whole.text, into), fails(2, "--out", whole.out);
+    fails(2, "", into);
     for (const char* name : {"x.pdf", "x.svg", "x.png", "x"})
-        fails(2, "FILE.html is required", run.out, "--out", run.path(name));
+        fails(2, "FILE.html is required", whole.out, "--out", whole.path(name));
     fails(3, "99 tokens", shown, "--prompt", std::string(99, 'x')), fails(3, "UTF-8", shown, "--prompt \xff");
-    fails(1, "none/x.html", run.out, "--out", run.path("none/x.html"));
-    run.write("mine/metrics.jsonl", "");
+    fails(1, "none/x.html", whole.out, "--out", whole.path("none/x.html"));
+    whole.write("mine/metrics.jsonl", "");
     fails(3, "holds no step yet", shown);
 }
 
@@ -109,7 +104,7 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     CHECK(fs::exists(folder.out + "/latest/model.safetensors"));
 }
 
-TEST_CASE("train --serve: an address that cannot be had is said before anything is trained", "[cli]") {
+TEST_CASE("train --serve: an address that cannot be had, or away from loopback without a key", "[cli]") {
     const TrainFolder folder;
     for (const char* bad : {"x", "99999", "-1", ":80", "localhost:", "a:b:1", "127.0.0.1:8o"})
         check_fails(call(folder.train(kSmall, std::string("--serve=") + bad)), 2, "--serve");
@@ -117,12 +112,8 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
     const std::string port = std::to_string(taken.port());
     check_fails(program(folder.train(kSmall, "--serve", port)), 1, "127.0.0.1:" + port);
     CHECK_FALSE(fs::exists(folder.out));
-}
-
-TEST_CASE("train --serve: away from loopback it wants a key or --insecure, and a run can only be watched", "[cli]") {
-    const TrainFolder folder;
-    const int port = free_port();
-    const std::string everywhere = "0.0.0.0:" + std::to_string(port), keys = folder.write("keys", "secret\n");
+    const int free = free_port();
+    const std::string everywhere = "0.0.0.0:" + std::to_string(free), keys = folder.write("keys", "secret\n");
     for (const std::string& address : {everywhere, std::string("[::]:0"), std::string("192.168.1.5:0")})
         check_has(ended_with(2, call(folder.train(kSmall, "--serve", address))).err, "--api-key-file", "--insecure");
     for (const char* flag : {"--insecure", "--allow-host=a", "--api-key-file=keys"})
@@ -132,17 +123,17 @@ TEST_CASE("train --serve: away from loopback it wants a key or --insecure, and a
         const std::string key = with_key ? "Authorization: Bearer secret\r\n" : "";
         Process served(folder.train(kEndlessSamples, "--overwrite --serve", everywhere,
                                     with_key ? words("--api-key-file", keys) : words("--insecure")));
-        wait_for(port, "/");
-        CHECK(get(port, "/").status == 200);  // the page, which asks for the key
+        wait_for(free, "/");
+        CHECK(get(free, "/").status == 200);  // the page, which asks for the key
         if (with_key)
             for (const char* header : {"", "Authorization: Bearer other\r\n", "X-Api-Key: \r\n"})
-                CHECK(get(port, "/api/run", header).status == 401);
-        CHECK(get(port, "/api/run", key).status == 200);
+                CHECK(get(free, "/api/run", header).status == 401);
+        CHECK(get(free, "/api/run", key).status == 200);
         for (const char* path : {"/api/stop", "/api/sample", "/api/heads"})
-            CHECK(ask(port, "POST", path, "{}", key).status == 404);
+            CHECK(ask(free, "POST", path, "{}", key).status == 404);
         served.signal(SIGTERM);
         const Result r = ended_with(143, served.wait());
-        check_has(r.err, "http://127.0.0.1:" + std::to_string(port) + " and this machine's other addresses");
+        check_has(r.err, "http://127.0.0.1:" + std::to_string(free) + " and this machine's other addresses");
         check_lacks(r.err, "0.0.0.0", "secret");
     }
 }

@@ -1,18 +1,14 @@
 // SIGINT and SIGTERM: the run ends with 130 and 143, and with a checkpoint to resume from.
 #include "tests/cli/program.h"
 
-namespace {
-
-long last_step(const TrainFolder& folder) { return json_of("info --model", folder.out + "/latest")["step"]; }
+static long last_step(const TrainFolder& folder) { return json_of("info --model", folder.out + "/latest")["step"]; }
 
 // Nothing is locked or unfinished.
-void check_no_leftovers(const TrainFolder& folder) {
+static void check_no_leftovers(const TrainFolder& folder) {
     for (const std::string& name : names_in(folder.out)) CHECK_FALSE(name.starts_with("."));
 }
 
 const Arguments kEndlessRun = small("--max-iters 100000000 --eval-every 0 --log-every 1");
-
-}  // namespace
 
 TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed", "[cli]") {
     for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}}) {
@@ -31,28 +27,25 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
     }
 }
 
-TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
+TEST_CASE("signals: generate ends after whole characters, and a second signal ends at once", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.path("text");
     Process generate(words("generate --model", small_run(), "-p the -n 100000000"), text);
     wait_for_file(text);
     generate.signal(SIGINT);
     CHECK_ALL(generate.wait().code == 130, read_file(text).starts_with("the"), read_file(text).ends_with('\n'));
-}
-
-TEST_CASE("signals: a second one ends the program at once", "[cli]") {
-    const TrainFolder folder;
-    Process train(folder.train(kEndlessRun));
-    wait_for_file(folder.out + "/metrics.jsonl");
+    const TrainFolder run;
+    Process train(run.train(kEndlessRun));
+    wait_for_file(run.out + "/metrics.jsonl");
     for (const int number : {SIGSTOP, SIGINT, SIGTERM, SIGCONT}) train.signal(number);  // both within one step
     const Result r = train.wait();
     INFO(r.err);
     CHECK((r.code == 130 || r.code == 143));  // of the one that came second
-    CHECK_FALSE(fs::exists(folder.out + "/latest"));
+    CHECK_FALSE(fs::exists(run.out + "/latest"));
     check_lacks(r.err, "stopped at step");
 }
 
-TEST_CASE("signals: at any moment of a run that evaluates and saves all the time", "[cli]") {
+TEST_CASE("signals: at any moment of a run that saves all the time, and when nobody reads it", "[cli]") {
     const TrainFolder folder;
     for (int i = 0; i < 12; ++i) {
         Process train(folder.train("--resume auto", small("--max-iters 100000000 --eval-every 1 --log-every 1")));
@@ -65,13 +58,10 @@ TEST_CASE("signals: at any moment of a run that evaluates and saves all the time
         for (const std::string& name : names_in(folder.out)) CHECK_FALSE(name.starts_with(".unfinished"));
     }
     CHECK(last_step(folder) > 0);
-}
-
-TEST_CASE("signals: a run goes on when nobody reads its progress any more", "[cli]") {
-    const TrainFolder folder;
-    std::string command = std::string(kProgram) + " train --data " + folder.text + " --out " + folder.out;
+    const TrainFolder unread;
+    std::string command = std::string(kProgram) + " train --data " + unread.text + " --out " + unread.out;
     for (const std::string& flag : small("--log-every 1 --eval-every 1")) command += " " + flag;
     REQUIRE(std::system((command + " 2>&1 | head -n 1 >/dev/null").c_str()) == 0);
     REQUIRE(std::system((command + " --overwrite 2>/dev/full").c_str()) == 0);
-    CHECK(last_step(folder) == 20);
+    CHECK(last_step(unread) == 20);
 }

@@ -4,11 +4,9 @@
 #include "data/tokenizers/id_tokenizer.h"
 #include "tests/cli/program.h"
 
-namespace {
-
 // 0 1 ... 9 again and again.
 template <class Id>
-std::string counting_ids(std::size_t n) {
+static std::string counting_ids(std::size_t n) {
     std::string bytes;
     for (std::size_t i = 0; i < n; ++i) {
         const Id id = static_cast<Id>(i % 10);
@@ -18,20 +16,19 @@ std::string counting_ids(std::size_t n) {
 }
 
 // As numpy.save writes it.
-std::string npy(const std::string& type, std::size_t n, const std::string& bytes, const std::string& shape = "") {
+static std::string npy(const std::string& type, std::size_t n, const std::string& bytes,
+                       const std::string& shape = "") {
     std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
                          (shape.empty() ? std::to_string(n) + "," : shape) + "), }";
     header.resize(117, ' ');
     return "\x93NUMPY\x01" + std::string("\0\x76\0", 3) + header + "\n" + bytes;
 }
 
-std::vector<std::int32_t> read_ids(const std::string& path, std::size_t vocab_size) {
+static std::vector<std::int32_t> read_ids(const std::string& path, std::size_t vocab_size) {
     return data::make_dataset(data::read_corpus({path}), data::IdTokenizer(vocab_size)).ids.copy();
 }
 
-}  // namespace
-
-TEST_CASE("token ids: .npy of any integers and .bin hold the same", "[data]") {
+TEST_CASE("token ids: .npy of any integers and .bin hold the same, and a text is their numbers", "[data]") {
     const ScratchFolder folder;
     const std::vector<std::pair<std::string, std::string>> files = {
         {"<u2", counting_ids<std::uint16_t>(25)}, {"<i4", counting_ids<std::int32_t>(25)},
@@ -40,10 +37,8 @@ TEST_CASE("token ids: .npy of any integers and .bin hold the same", "[data]") {
     const std::vector<std::int32_t> ids = read_ids(folder.write("a.bin", counting_ids<std::uint16_t>(25)), 10);
     CHECK_ALL(ids.size() == 25, ids[13] == 3);
     CHECK(read_ids(folder.write("b.bin", counting_ids<std::uint32_t>(25)), 100'000) == ids);
-    for (const auto& [type, bytes] : files) {
-        INFO(type);
-        CHECK(read_ids(folder.write("a.npy", npy(type, 25, bytes)), 10) == ids);
-    }
+    for (const auto& [type, bytes] : files)
+        WITH_INFO(type, CHECK(read_ids(folder.write("a.npy", npy(type, 25, bytes)), 10) == ids));
     const auto refused = [&](const std::string& name, const std::string& content, const std::string& why) {
         INFO(name << ": " << why);
         CHECK_THROWS_WITH(read_ids(folder.write(name, content), 10), contains(name, why));
@@ -59,15 +54,12 @@ TEST_CASE("token ids: .npy of any integers and .bin hold the same", "[data]") {
     refused("a.npy", npy("<i4", 25, counting_ids<std::uint32_t>(24)), "is cut");
     const std::string text = folder.write("a.txt", "text");
     CHECK_THROWS_WITH(data::read_corpus({folder.write("a.bin", "abcd"), text}), contains("others text"));
-}
-
-TEST_CASE("token ids: a text is their numbers", "[data]") {
     const data::IdTokenizer tokenizer(300);
     CHECK(tokenizer.encode(" 12 7\n299 ") == std::vector<std::int32_t>{12, 7, 299});
-    const std::vector<std::int32_t> ids = {12, 7};
-    CHECK_ALL(tokenizer.decode(ids) == "12 7", tokenizer.decode_more(ids) == " 12 7", !tokenizer.knows("\n"));
-    for (const char* const text : {"300", "-1", "a", "1.5"})
-        CHECK_THROWS_WITH(tokenizer.encode(text), contains("'" + std::string(text) + "'", "ids from 0 to 299"));
+    const std::vector<std::int32_t> two = {12, 7};
+    CHECK_ALL(tokenizer.decode(two) == "12 7", tokenizer.decode_more(two) == " 12 7", !tokenizer.knows("\n"));
+    for (const char* const bad : {"300", "-1", "a", "1.5"})
+        CHECK_THROWS_WITH(tokenizer.encode(bad), contains("'" + std::string(bad) + "'", "ids from 0 to 299"));
     CHECK_THROWS_AS(tokenizer.decode(std::vector<std::int32_t>{300}), BadInput);
 }
 

@@ -4,19 +4,15 @@
 #include "data/stories/stories.h"
 #include "tests/cli/program.h"
 
-namespace {
-
-std::vector<ordered_json> metrics(const std::string& out) { return lines_in(out + "/metrics.jsonl"); }
+static std::vector<ordered_json> metrics(const std::string& out) { return lines_in(out + "/metrics.jsonl"); }
 
 // Checks lines of OUT/config.toml.
 template <class... Lines>
-void check_settings(const std::string& out, const Lines&... lines) {
+static void check_settings(const std::string& out, const Lines&... lines) {
     check_has(read_file(out + "/config.toml"), ("\n" + std::string(lines) + "\n")...);
 }
 
-}  // namespace
-
-TEST_CASE("train: writes every file of a run", "[cli]") {
+TEST_CASE("train: writes every file of a run, and says what it does on stderr alone, with the seed", "[cli]") {
     const std::string& out = small_run();
     CHECK(names_in(out) == std::vector<std::string>{"best", "chain.jsonl", "config.toml", "latest", "metrics.jsonl",
                                                     "run.json", "samples.jsonl", "step-000010", "step-000020"});
@@ -38,9 +34,6 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
     CHECK(lines.front()["loss"].get<double>() == Approx(std::log(29.0)).epsilon(0.05));
     CHECK_ALL(lines.back()["val_loss"] < lines.front()["loss"], lines.back()["train_s"] <= lines.back()["elapsed_s"]);
     check_settings(out, "n_layer = 1", "batch_size = 4", "sampler = 'random'");
-}
-
-TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
     const TrainFolder folder;
     const Result r = execute(folder.train("--seed 4711", kSmall));
     CHECK(r.out.empty());
@@ -140,13 +133,6 @@ TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole
         check_has(execute(run.resume("--max-iters 22")).err, "warning: ", name, "step 10");
         CHECK(run.latest() == "step-000022");
     }
-}
-
-TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]") {
-    const TrainFolder folder;
-    execute(folder.train("--max-iters 0 --init-from", small_run()));
-    CHECK(weights_in(folder.out) == read_file(small_run() + "/best/model.safetensors"));
-    CHECK(fs::exists(folder.out + "/step-000000"));
 }
 
 TEST_CASE("train: --teacher gives a run its tokenizer, is kept, and is refused where it does not fit", "[cli]") {

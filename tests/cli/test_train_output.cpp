@@ -2,19 +2,12 @@
 #include "formats/sha256.h"
 #include "tests/cli/terminal.h"
 
-using inkling::formats::hex;
-using inkling::formats::sha256;
-
-namespace {
-
-std::vector<ordered_json> of_event(const std::vector<ordered_json>& lines, const std::string& event) {
+static std::vector<ordered_json> of_event(const std::vector<ordered_json>& lines, const std::string& event) {
     std::vector<ordered_json> found;
     for (const ordered_json& line : lines)
         if (line.at("event") == event) found.push_back(line);
     return found;
 }
-
-}  // namespace
 
 TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each on stdout", "[cli]") {
     const TrainFolder folder;
@@ -87,23 +80,19 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
     CHECK_ALL(again.front()["event"] == "plan", again.back()["event"] == "end", again.back()["reason"] == "max_iters");
 }
 
-TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
+TEST_CASE("train --json: a reader that goes away, and a terminal, where lines are not mixed with progress", "[cli]") {
     const TrainFolder folder;
     check_has(ended_with(1, program(folder.train(kSmall, "--json"), "/dev/full")).err,
               "inkling: stdout: cannot be written");
     CHECK(fs::exists(folder.path("out/step-000020")));
     CHECK(program(folder.train("--dry-run --json"), "/dev/full").code == 1);
-}
-
-TEST_CASE("train --json: on a terminal the lines are not mixed with the progress", "[cli]") {
-    const TrainFolder folder;
-    Terminal t(folder.train(small("--max-iters 3"), "--json"));
+    Terminal t(folder.train(small("--max-iters 3"), "--json --overwrite"));
     CHECK(t.wait() == 0);
     for (const std::string& line : lines_of(t.rest()))
         CHECK_ALL(line.starts_with("{\"event\":"), line.ends_with("}\r"));
 }
 
-TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
+TEST_CASE("train --quiet and log level: warnings, errors and all else on stderr, from a level on", "[cli]") {
     const TrainFolder folder;
     const Result r = execute(folder.train(small("--sample-every 5"), "--quiet"));
     CHECK(r.out + r.err == "");
@@ -112,6 +101,25 @@ TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
     const Result warned = execute(folder.train(small("--learning-rate 2"), "--resume auto --force --quiet"));
     CHECK(warned.err.starts_with("warning: "));
     check_fails(call(folder.train(kSmall, "--quiet")), 2, "already holds a run");
+    execute(folder.train(kSmall, "--overwrite"));
+    int steps = 20;
+    const auto err = [&](const std::string& level) {  // going on with another learning rate is a warning
+        ++steps;
+        return execute(folder.resume(), "--force --max-iters", std::to_string(steps), "--learning-rate",
+                       std::to_string(steps), "--log-level", level)
+            .err;
+    };
+    check_has(err("info"), "step 21/21", "warning: ");
+    const std::string warnings = err("warning");
+    CHECK(warnings.starts_with("warning: "));
+    check_lacks(warnings, "step ");
+    CHECK(err("error").empty());
+    const std::string debug = err("debug");
+    check_has(debug, " 1 thread on ");
+    CHECK(std::regex_search(debug, std::regex("\\n\\d\\d:\\d\\d:\\d\\d\\.\\d{3} step 24/24 ")));
+    check_fails(program(words("info --model none --log-level error")), 3, "inkling: ");
+    CHECK(program(words("info --model none --log-level off")).err.empty());
+    check_fails(program(words("info --model none --log-level loud")), 2, "--log-level");
 }
 
 TEST_CASE("train --sample-prompt: each is continued, and those that the model cannot read are refused first", "[cli]") {
@@ -162,27 +170,4 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     check_has(low.err, ": a spike: ", " standard deviations above those before: the step is skipped");
     check_has(read_file(folder.path("out/config.toml")), "skip_spikes = 0.2");
     check_fails(call(folder.train(small("--skip-spikes -1"))), 2, "--skip-spikes");
-}
-
-TEST_CASE("log level: warnings, errors and all else on stderr, each from its level on", "[cli]") {
-    const TrainFolder folder;
-    execute(folder.train(kSmall));
-    int steps = 20;
-    const auto err = [&](const std::string& level) {  // going on with another learning rate is a warning
-        ++steps;
-        return execute(folder.resume(), "--force --max-iters", std::to_string(steps), "--learning-rate",
-                       std::to_string(steps), "--log-level", level)
-            .err;
-    };
-    check_has(err("info"), "step 21/21", "warning: ");
-    const std::string warnings = err("warning");
-    CHECK(warnings.starts_with("warning: "));
-    check_lacks(warnings, "step ");
-    CHECK(err("error").empty());
-    const std::string debug = err("debug");
-    check_has(debug, " 1 thread on ");
-    CHECK(std::regex_search(debug, std::regex("\\n\\d\\d:\\d\\d:\\d\\d\\.\\d{3} step 24/24 ")));
-    check_fails(program(words("info --model none --log-level error")), 3, "inkling: ");
-    CHECK(program(words("info --model none --log-level off")).err.empty());
-    check_fails(program(words("info --model none --log-level loud")), 2, "--log-level");
 }

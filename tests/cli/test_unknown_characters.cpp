@@ -1,13 +1,9 @@
 // Characters that a model does not know: replaced, counted and reported once; --strict-vocabulary; --byte-fallback.
 #include "tests/cli/program.h"
 
-namespace {
-
 const std::string kNote = "characters that the model does not know ('\xC3\xA9', '\xE6\xBC\xA2') were replaced by ' '\n";
 
-}  // namespace
-
-TEST_CASE("unknown characters: a prompt is continued, and a line says what was replaced", "[cli]") {
+TEST_CASE("unknown characters: a prompt is continued, eval goes on, and both say what was replaced", "[cli]") {
     const std::string prompt = "the \xC3\xA9 fox \xE6\xBC\xA2 \xC3\xA9";
     const Arguments generate = words("generate -n 10 --seed 3 --model", small_run(), "-p");
     const Result r = execute(generate, prompt);
@@ -19,9 +15,6 @@ TEST_CASE("unknown characters: a prompt is continued, and a line says what was r
     const Arguments attention = words("attention -p th\xC3\xA9 --json --model", small_run());
     check_has(execute(attention).err, "1 character that the model does not know ('\xC3\xA9') was replaced by ' '");
     check_fails(call(attention + "--strict-vocabulary"), 3, "at byte 2");
-}
-
-TEST_CASE("unknown characters: eval says how many of the characters were replaced", "[cli]") {
     const ScratchFolder folder;
     const std::string other = folder.write("other.txt", "the \xC3\xA9 fox \xE6\xBC\xA2 \xC3\xA9."),
                       spaces = folder.write("spaces.txt", "the   fox    .");
@@ -38,7 +31,7 @@ TEST_CASE("unknown characters: eval says how many of the characters were replace
     check_fails(call(eval + "--stories 1 --strict-vocabulary"), 3, "is not in the vocabulary");
 }
 
-TEST_CASE("unknown characters: tokenize encode, and training with the tokenizer of another run", "[cli]") {
+TEST_CASE("unknown characters: tokenize, training with another tokenizer, and the validation part", "[cli]") {
     const ScratchFolder folder;
     const std::string other = folder.write("other.txt", small_text() + "caf\xC3\xA9\n"), out = folder.path("out");
     const Arguments encode = words("tokenize encode --tokenizer", small_run(), "-f", other);
@@ -52,13 +45,9 @@ TEST_CASE("unknown characters: tokenize encode, and training with the tokenizer 
     execute("train", other, "--init-from", small_run(), "--out", folder.path("tuned"),
             "--max-iters 5 --recipe nanogpt-cpu --batch-size 2");
     check_has(program(train + "--overwrite --dry-run").out, "vocabulary 29");
-}
-
-TEST_CASE("unknown characters: one that only the validation part has is known", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text() + "caf\xC3\xA9\n"), out = folder.path("out");
+    const std::string text = folder.write("text.txt", small_text() + "caf\xC3\xA9\n"), to = folder.path("out");
     for (const Arguments& more : {Arguments{}, words("--strict-vocabulary"), words("--byte-fallback always")}) {
-        const Result r = execute("train", text, "--out", out, "--overwrite", kSmall, more);
+        const Result r = execute("train", text, "--out", to, "--overwrite", kSmall, more);
         check_lacks(r.err, "does not know");
         check_has(r.err, "validation");
     }

@@ -16,35 +16,23 @@ TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]
     check_fails(call("tokenize learn"), 2, "'learn' is not a command: one of train, encode, decode");
 }
 
-TEST_CASE("command line: a flag that is misspelt, or has no value, is named, and what was likely meant", "[cli]") {
-    for (const auto& [flags, meant] :
-         std::vector<std::pair<Arguments, std::string>>{{words("--n-layers --n_layers=3"), "--n-layer"},
-                                                        {words("--dropot"), "--dropout"},
-                                                        {words("--dat"), "--data"},
-                                                        {words("--iters"), "--max-iters"},
-                                                        {words("--lerning-rate --learning"), "--learning-rate"}})
-        for (const std::string& flag : flags)
-            check_fails(call("train", flag, "3"), 2, ", did you mean " + meant + ": see inkling train --help");
+TEST_CASE("command line: flags and values that are misspelt are named, and what was likely meant", "[cli]") {
+    for (const char* row : {"--n-layers > n-layer", "--n_layers=3 > n-layer", "--dropot > dropout", "--dat > data",
+                            "--iters > max-iters", "--lerning-rate > learning-rate", "--learning > learning-rate"})
+        check_fails(call("train", sides(row).first, "3"), 2,
+                    ", did you mean --" + sides(row).second[0] + ": see inkling train --help");
     check_fails(call("train --wrong 3"), 2, "unknown flag --wrong: see");
     check_fails(call("generate --modle x"), 2, "did you mean --model");  // and not that --model is missing
     check_fails(call("tokenize train --vocabsize 3"), 2,
                 "did you mean --vocab-size: see inkling tokenize train --help");
     check_fails(call("train --resume --out x"), 2, "--resume: a value is required, but the flag --out follows");
     execute("generate --model", small_run(), "-p the --stop --seed -n 1");
-}
-
-TEST_CASE("command line: of a value that is misspelt, too, what was likely meant is said", "[cli]") {
-    for (const auto& [command, meant] :
-         std::vector<std::pair<Arguments, std::string>>{{words("train --optimizer mun"), "muon"},
-                                                        {words("train --schedule cosin"), "cosine"},
-                                                        {words("train --recipe nanogpt-cup"), "nanogpt-cpu"},
-                                                        {words("train --arch nanocaht"), "nanochat"},
-                                                        {words("generate --model x --precision bf15"), "bf16"},
-                                                        {words("export --model x --out y --format ggfu"), "gguf"},
-                                                        {words("export --model x --out y --type q8-0"), "q8_0"},
-                                                        {words("attention --model x --prompt y --format htlm"), "html"},
-                                                        {words("bench --preset micor"), "micro"}})
-        check_fails(call(command), 2, ", did you mean " + meant);
+    for (const char* row :
+         {"train --optimizer mun > muon", "train --schedule cosin > cosine", "train --recipe nanogpt-cup > nanogpt-cpu",
+          "train --arch nanocaht > nanochat", "generate --model x --precision bf15 > bf16",
+          "bench --preset micor > micro", "export --model x --out y --format ggfu > gguf",
+          "export --model x --out y --type q8-0 > q8_0", "attention --model x --prompt y --format htlm > html"})
+        check_fails(call(sides(row).first), 2, ", did you mean " + sides(row).second[0]);
     const ScratchFolder folder;
     check_fails(call("train --config", folder.write("c.toml", "lerning_rate = 1\n")), 3,
                 "c.toml: unknown key 'lerning_rate', did you mean learning_rate");
@@ -71,25 +59,18 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
     check_fails(call("generate --model", small_run(), "-p a -f", folder.text), 2);
 }
 
-TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "[cli]") {
+TEST_CASE("command line: whole numbers are decimal, flags may have underscores, and of two the last holds", "[cli]") {
     check_holds(json_of("generate --model", small_run(), "-p the -n 012 --seed 08 --top-k 00 --threads 01"), "tokens",
                 12, "seed", 8);
     const TrainFolder folder;
     const Arguments train = folder.train("--dry-run");
     check_holds(json_of(train, small("--max-iters 010 --batch-size 0010")), "steps", 10, "/settings/batch_size", 10);
     check_fails(call(train + "--seed 0x8"), 2, "a whole number of at least 0, got '0x8'");
-}
-
-TEST_CASE("command line: flags may have underscores", "[cli]") {
-    const ScratchFolder folder;
     const std::string text = folder.write("under_score.txt", small_text());
     execute("train", "--data=" + text, "--out", folder.path("out_put"),
             "--n_layer 1 --n_head=2 --n_embd 16 --block_size 8 --batch_size 4 --max_iters 3 --no_bias --eval_every 0");
     CHECK(fs::exists(folder.path("out_put/step-000003")));
     check_fails(call("train --n_layers 3"), 2);
-}
-
-TEST_CASE("command line: of a flag that is given twice the last holds, where it may not be repeated", "[cli]") {
     const auto j =
         json_of("generate --model nowhere --model", small_run(), "-p a --prompt the -n 9 -n 2 --seed 3 --seed 4");
     check_holds(j, "prompt_tokens", 3, "tokens", 2, "seed", 4);

@@ -30,7 +30,7 @@ const ordered_json& line_of(const std::vector<ordered_json>& lines, const std::s
 
 }  // namespace
 
-TEST_CASE("verify: a run that is whole", "[cli]") {
+TEST_CASE("verify: a run that is whole, and one of adapters, beside weights in any precision", "[cli]") {
     const Result r = execute("verify", small_run());
     CHECK(r.err.empty());
     check_has(r.out, "step-000020: whole, validation loss ", "step-000010: whole", "latest: points to step-000020\n",
@@ -43,9 +43,6 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
     CHECK(line_of(lines, "text")["checked"] == true);
     check_holds(lines.back(), "event", "end", "checkpoints", 2, "whole", 2, "problems", 0, "resumes",
                 small_run() + "/step-000020");
-}
-
-TEST_CASE("verify: a run of adapters, beside weights that are kept in any precision", "[cli]") {
     for (const char* precision : {"fp32", "bf16", "q8_0"}) {
         const TrainFolder folder;
         const std::string model = folder.path("model"), weights = model + "/model.safetensors";
@@ -92,7 +89,7 @@ TEST_CASE("verify: a file that is missing, cut off, longer, or has a flipped byt
     CHECK(run.verify().code == 0);
 }
 
-TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint", "[cli]") {
+TEST_CASE("verify: links that are missing, lead nowhere, to another checkpoint or to themselves", "[cli]") {
     const VerifiedRun run;
     const std::string latest = run.out + "/latest";
     const auto check = [&](const std::string& problem) {
@@ -111,19 +108,15 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     fs::create_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
     execute(run.TrainFolder::resume("--max-iters 20"));  // which has nothing else to do
     CHECK_ALL(run.verify().code == 0, fs::read_symlink(run.out + "/best") == best);
-}
-
-TEST_CASE("verify: a link to itself is damage wherever it stands", "[cli]") {
     for (const char* name : {"config.toml", "latest", "best", "step-000010", "step-000020", "step-000020/config.json",
                              "step-000020/model.safetensors", "step-000020/training_state.safetensors"}) {
         INFO(name);
-        const VerifiedRun run;
-        const fs::path path = run.out + "/" + name;
+        const VerifiedRun linked;
+        const fs::path path = linked.out + "/" + name;
         fs::remove_all(path);
         fs::create_symlink(path.filename(), path);
-        ended_with(5, run.verify());
+        ended_with(5, linked.verify());
     }
-    const VerifiedRun run;
     fs::remove(run.out + "/config.toml");
     fs::create_symlink("nowhere", run.out + "/config.toml");
     check_has(ended_with(5, run.verify()).out, "config.toml: ");
