@@ -79,6 +79,7 @@ int show(const InfoArguments& args) {
     const fs::path folder = models::find_model(args.model);
     const models::ModelHeader header = models::read_header(folder);
     const models::Architecture& c = header.config;
+    const auto cache = header.weights.quantized() ? models::CacheType::f16 : models::CacheType::f32;
     nlohmann::ordered_json info = {{"folder", folder.string()},
                                    {"arch", c.family},
                                    {"parameters", header.parameter_count()},
@@ -95,8 +96,8 @@ int show(const InfoArguments& args) {
                                    {"chat_template", template_of(*header.tokenizer)},
                                    {"type", std::string(header.weights.type())},
                                    {"bytes", header.weights.bytes()},
-                                   {"bytes_a_token",  // of keys and values; --cache-type f16: half of it
-                                    models::KvCache::bytes_a_token(c, models::CacheType::f32)}};
+                                   {"bytes_a_token",  // of keys and values, without --cache-type
+                                    models::KvCache::bytes_a_token(c, cache)}};
     if (const auto& [adapter, adapted, count] = header.adapter; adapter.rank > 0) {
         info["bytes"] = fs::file_size(folder / "adapter_model.safetensors");
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});

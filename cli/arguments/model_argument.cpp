@@ -108,7 +108,8 @@ void add_weight_flags(CLI::App& app, WeightFlags& flags) {
 
 void add_cache_flag(CLI::App& app, WeightFlags& flags) {
     app.add_option("--cache-type", flags.cache,
-                   "keys and values of the text so far: f32, or f16, which takes half the memory and rounds them")
+                   "keys and values of the text so far: f32, or f16, which takes half the memory and rounds them; "
+                   "default: f16 with quantized weights, otherwise f32")
         ->check(refuse_other_than(names_of<models::CacheType>()));
 }
 
@@ -116,7 +117,7 @@ InferenceArgument load_for_inference(const ModelArgument& argument, const Weight
     const WeightType type = weights.type_for(argument.weights());
     models::LoadedModel loaded = load_current(argument, {type, true});
     auto model = std::make_shared<models::InferenceModel>(*loaded.model, type);
-    model->cache_type = weights.cache_type();
+    model->cache_type = weights.cache_type().value_or(model->cache_type);
     return {std::move(model), std::move(loaded.tokenizer)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 
 #include "cli/common.h"
@@ -31,8 +32,8 @@ void warn_of_tokenizer(const data::Tokenizer& tokenizer);
 
 // --precision, --quantize and --cache-type: the storage of weights, keys and values for inference.
 struct WeightFlags {
-    std::string precision = {}, quantize = {}, cache = name_of(models::CacheType::f32);
-    models::CacheType cache_type() const { return *find_named<models::CacheType>(cache); }
+    std::string precision = {}, quantize = {}, cache = {};
+    std::optional<models::CacheType> cache_type() const { return find_named<models::CacheType>(cache); }
     WeightType type_for(const std::filesystem::path& model) const;  // without flags models::usual_weights
 };
 void add_weight_flags(CLI::App& app, WeightFlags& flags);

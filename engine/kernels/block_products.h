@@ -199,10 +199,10 @@ struct Q6KProduct {
     }
 };
 
-// Runs a product with N vectors. Prefetches weights, because the CPU's own prefetching stops at each page.
-template <class L, class Product, std::size_t N>
-void run_group(const GroupProduct& work) {
-    constexpr std::size_t kAhead = 8192, kStep = Product::numbers / kQ8Block;
+// Runs a product with N vectors, and prefetches the weights `ahead` of those that it reads.
+template <class L, class Product, std::size_t N, class Ahead>
+void run_ahead(const GroupProduct& work, Ahead ahead) {
+    constexpr std::size_t kStep = Product::numbers / kQ8Block;
     constexpr BlockFields fields = Product::fields;
     for (std::size_t lane = 0; lane < kRows; lane += L::lanes) {
         typename L::Floats sum[N];
@@ -221,12 +221,21 @@ void run_group(const GroupProduct& work) {
 #pragma GCC unroll 5
             for (std::size_t i = 0; i < fields.size(); ++i) {
                 for (std::size_t at = 0; at < fields[i].group_bytes() && N == 1 && lane == 0; at += 64)
-                    __builtin_prefetch(f[i] + kAhead + at, 0, 2);
+                    __builtin_prefetch(f[i] + ahead + at, 0, 2);
                 f[i] += fields[i].group_bytes();
             }
         }
         for (std::size_t n = 0; n < N; ++n) L::store(work.y + n * kRows + lane, sum[n]);
     }
+}
+
+// Prefetches the next group's weights, each field's by itself, because the CPU's own prefetching stops at each page; in
+// a short group those at a distance that is constant, of which GCC makes a faster loop.
+template <class L, class Product, std::size_t N>
+void run_group(const GroupProduct& work) {
+    constexpr std::integral_constant<std::size_t, 8192> kAhead;
+    const std::size_t group = work.blocks * kRows * block_bytes(Product::fields);
+    N == 1 && group > kAhead ? run_ahead<L, Product, N>(work, group) : run_ahead<L, Product, N>(work, kAhead);
 }
 
 template <class L, class Product>

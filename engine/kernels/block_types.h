@@ -26,6 +26,11 @@ struct BlockField {
     constexpr std::size_t group_bytes() const { return kRows * size * count; }
 };
 using BlockFields = std::array<BlockField, 5>;
+constexpr std::size_t block_bytes(const BlockFields& fields) {
+    std::size_t bytes = 0;
+    for (const BlockField& f : fields) bytes += f.size * f.count;
+    return bytes;
+}
 
 // y (N, 16) = or += the product of a group with N vectors, only for the numbers [32 first, 32 last) of its rows.
 struct GroupProduct {

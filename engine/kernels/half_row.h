@@ -1,5 +1,5 @@
-// A row of float16 numbers widened to float32, and float32 rounded to float16, as engine/base/half.h does it; with the
-// CPU's instructions where it has them.
+// Numbers of float16 widened to float32, a vector or a row, and rows of float32 rounded to float16, as
+// engine/base/half.h does it; with the CPU's instructions where it has them.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,32 @@
 #endif
 
 #include "engine/base/half.h"
+#include "engine/kernels/simd.h"
 
 namespace inkling {
 
+inline Vec<float> load_whole(const std::uint16_t* x) {
+#if defined(__AVX512F__)
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+#elif defined(__F16C__)
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+#else
+    alignas(64) float lanes[Vec<float>::size];
+    for (std::size_t i = 0; i < Vec<float>::size; ++i) lanes[i] = f16_to_f32(x[i]);
+    return Vec<float>::load_aligned(lanes);
+#endif
+}
+inline Vec<float> load_whole(const float* x) { return Vec<float>::load_unaligned(x); }
+inline Vec<float> load_part(const std::uint16_t* x, std::size_t n) {
+    std::uint16_t lanes[Vec<float>::size] = {};
+    std::copy_n(x, n, lanes);
+    return load_whole(lanes);
+}
+
 inline void widen_row(std::size_t n, const std::uint16_t* x, float* y) {
+    constexpr std::size_t W = Vec<float>::size;
     std::size_t i = 0;
-#ifdef __AVX512F__
-    for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i))));
-#endif
-#ifdef __F16C__
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
-#endif
+    for (; i + W <= n; i += W) load_whole(x + i).store_unaligned(y + i);
     for (; i < n; ++i) y[i] = f16_to_f32(x[i]);
 }
 

@@ -30,12 +30,17 @@ InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType
     for (const ParameterSpec& p : parameters(config()))
         if (adds_one(config(), p)) model_.at(p) = affine(model_.at(p).tensor(), 1, 1);
     model_.config.norm_gain_plus_one = false;
-    for (const ParameterSpec& p : parameters(config()))
-        if (in_layer(p.name) && may_be_packed(p)) bytes_ += model_.at(p).bytes();
+    for (const ParameterSpec& p : parameters(config())) {
+        if (!in_layer(p.name) || !may_be_packed(p)) continue;
+        const Weight<float>& weight = model_.at(p);
+        bytes_ += weight.bytes();
+        if (weight.packed() && weight.packed()->blocks()) cache_type = CacheType::f16;
+    }
 }
 
 InferenceModel InferenceModel::with_adapter(const Transformer<float>& transformer) const {
     InferenceModel other(model_, type_);
+    other.cache_type = cache_type;
     other.model_.share_adapters(transformer);
     other.model_.adapter.dropout = 0;
     return other;

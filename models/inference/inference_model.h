@@ -24,7 +24,8 @@ class InferenceModel {
     // A model over the same weights with the adapter of this transformer (load_adapter).
     InferenceModel with_adapter(const Transformer<float>& transformer) const;
 
-    CacheType cache_type = CacheType::f32;  // of the caches that its texts get
+    // Of the caches that its texts get. At first f16 if weights are in blocks, whose inputs are rounded to 8 bits.
+    CacheType cache_type = CacheType::f32;
 
     const Architecture& config() const { return model_.config; }
     WeightType type() const { return type_; }

@@ -5,6 +5,7 @@
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "engine/base/half.h"
+#include "engine/kernels/block_types.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/gguf/gguf_export.h"
 #include "models/files/stored_weights.h"
@@ -253,6 +254,55 @@ TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own
     save_model(folder.path(), *model, *tokenizer);
     const auto saved = open_tokenizer(folder.path());
     for (std::size_t i = 0; i < texts.size(); ++i) CHECK(saved->encode(texts[i]) == ids[i]);
+}
+
+TEST_CASE("gguf models: products with blocks are those of the numbers that llama.cpp's package widens", "[models]") {
+    const auto file = formats::GgufFile::open(tests_path("reference/gguf/types.gguf"));
+    Array<float> x({1, 256});  // rounded to 8 bits they stay as they are: the largest of each 32 is 127
+    for (std::size_t i = 0; i < 256; ++i) x.data()[i] = i % 32 == 7 ? -127 : static_cast<float>(37 * i % 255) - 127;
+    std::size_t types = 0;
+    for (const auto& [name, tensor] : file.tensors()) {
+        const BlockType* const type = block_type(name);
+        if (!type) continue;
+        INFO(name);
+        std::vector<float> wide(256);
+        file.read(name + ".f32", wide.data(), 256);
+        double sum = 0, size = 0;
+        for (std::size_t i = 0; i < 256; ++i) {
+            const double part = static_cast<double>(wide[i]) * x.data()[i];
+            sum += part, size += std::abs(part);
+        }
+        const PackedMatrix w(*type, 1, 256, [&t = tensor](std::size_t, std::byte*) { return t.bytes.data(); });
+        float y = 0;
+        w.multiply(0, 1, x.data(), 1, &y, 1);
+        CHECK(static_cast<double>(y) == Approx(sum).margin(1e-6 * size));
+        ++types;
+    }
+    CHECK(types == 8);
+}
+
+TEST_CASE("gguf models: a model whose matrices are of all types of blocks writes what llama.cpp writes", "[models]") {
+    const auto expected = reference("gguf/models.json");
+    const auto written = expected["written"].get<std::vector<std::int32_t>>();
+    const auto logits = expected["block_logits"].get<std::vector<std::vector<float>>>();
+    for (const WeightType type : {WeightType::file, WeightType::fp32}) {
+        INFO(name_of(type));
+        const LoadedModel loaded =
+            models::load_model(tests_path("reference/gguf/blocks.gguf"), std::nullopt, {type, true});
+        const models::InferenceModel inference(*loaded.model, type);
+        CHECK(inference.cache_type == (type == WeightType::file ? models::CacheType::f16 : models::CacheType::f32));
+        models::KvCache cache(inference.config(), inference.cache_type);
+        std::vector<float> ours(logits[0].size());
+        for (std::size_t i = 0; i < written.size(); ++i) {
+            if (i < 2)
+                inference.prefill(cache, std::span(&written[i], 1), ours);
+            else
+                inference.step(std::array{&cache}, std::span(&written[i], 1), ours);
+            for (std::size_t k = 0; k < ours.size(); ++k) CHECK(ours[k] == Approx(logits[i][k]).margin(5));
+            const auto best = std::max_element(ours.begin(), ours.end()) - ours.begin();
+            if (i >= 2 && i + 1 < written.size()) CHECK(best == written[i + 1]);
+        }
+    }
 }
 
 TEST_CASE("gguf models: a chat model says the same as its folder, and its copy as a folder", "[models]") {

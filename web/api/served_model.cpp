@@ -8,7 +8,8 @@
 namespace inkling::web {
 
 std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType type,
-                                            const std::vector<NamedFolder>& adapters, models::CacheType cache) {
+                                            const std::vector<NamedFolder>& adapters,
+                                            std::optional<models::CacheType> cache) {
     const std::filesystem::path folder = models::find_model(named.path);
     models::LoadedModel loaded = models::load_model(folder, std::nullopt, {type, true});
     check<BadInput>(adapters.empty() || loaded.model->adapter.rank == 0, "{}: has an adapter of its own",
@@ -21,7 +22,7 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
     for (const NamedFolder& adapter : adapters)
         if (adapter.name.empty()) take(adapter);
     const auto inference = std::make_shared<models::InferenceModel>(*loaded.model, type);
-    inference->cache_type = cache;
+    inference->cache_type = cache.value_or(inference->cache_type);
     std::vector<ServedModel> all = {{.name = named.name,
                                      .inference = inference,
                                      .tokenizer = std::move(loaded.tokenizer),

@@ -33,7 +33,7 @@ struct NamedFolder {
 // Throws BadInput.
 std::vector<ServedModel> load_served_models(const NamedFolder& model, WeightType type,
                                             const std::vector<NamedFolder>& adapters,
-                                            models::CacheType cache = models::CacheType::f32);
+                                            std::optional<models::CacheType> cache = {});
 ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type);
 
 }  // namespace inkling::web
