@@ -127,7 +127,7 @@ int show_attention(const AttentionArguments& args) {
 Action add_attention(CLI::App& app) {
     auto args = std::make_shared<AttentionArguments>();
     add_model_flags(app, args->model);
-    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text to read");
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
     offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with the text; -: stdin"), {kFiles})
         ->excludes(args->prompt_option);
     add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");

@@ -202,7 +202,7 @@ Action add_chat(CLI::App& app) {
     app.add_flag(
         "--json", args->json,
         "read one JSON object per line, {\"content\": TEXT} (the next message) or {\"messages\": [...]} (a new "
-        "conversation), and print each answer as one");
+        "conversation), and print each answer as an object");
     return [args] { return chat(*args); };
 }
 

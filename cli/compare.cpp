@@ -51,7 +51,7 @@ class Comparison {
         for (const Candidate& c : all_)
             for (std::size_t seed = c.losses.size() + 1; seed <= args_.max_seeds; ++seed)
                 if (const fs::path run = folder(c, seed); !train::find_checkpoints(run).empty())
-                    check_identity(c, run, comparison_of(run));  // one that was cut off goes on
+                    check_identity(c, run, comparison_of(run));  // an interrupted run goes on
     }
 
     int run() {

@@ -55,7 +55,7 @@ int export_proof(const ExportArguments& args) {
     const fs::path run = args.model.model;
     const auto checkpoints = train::find_checkpoints(run);
     check<BadInput>(!checkpoints.empty() && formats::is_there(run / "chain.jsonl"),
-                    "--proof is of a run, and {} has no {}", run.string(),
+                    "--proof needs a run, and {} has no {}", run.string(),
                     checkpoints.empty() ? "checkpoint" : "chain.jsonl: an older version trained it");
     write_folder("--proof", args.proof, [&](const fs::path& folder) {
         const auto copy = [&](const fs::path& file) {
@@ -72,8 +72,8 @@ int export_proof(const ExportArguments& args) {
 void warn_of_softcap(const ExportArguments& args, double cap) {
     if (cap <= 0) return;
     spdlog::warn(
-        "this model caps its logits at {:g}, and a qwen3 cannot: larger ones are written as they are, and the text is "
-        "worse: train on without, by inkling train --init-from {} --softcap 0, and export that",
+        "this model caps its logits at {:g}, and a qwen3 cannot: the exported model writes worse text. To remove the "
+        "cap, run inkling train --init-from {} --softcap 0, and export that model",
         cap, args.model.name());
 }
 
@@ -167,8 +167,8 @@ Action add_export(CLI::App& app) {
         add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write");
     auto* const proof =
         app.add_option("--proof", args->proof,
-                       "instead of --out: write a folder with which inkling verify can train the run again "
-                       "and compare: settings, losses and hashes, no weights");
+                       "instead of --out: write settings, losses and hashes, without weights, from which inkling "
+                       "verify can train the run again and compare");
     offer(*proof->excludes(out), {kFolders});
     app.add_option(
            "--format", args->format,

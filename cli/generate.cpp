@@ -156,7 +156,7 @@ Action add_generate(CLI::App& app) {
     add_sampling_flags(app, options);
     app.add_option("--num-samples", args->num_samples, "number of texts to write");
     app.add_option("--context-shift", options.context_shift,
-                   "when the context is full, drop its N oldest tokens; 0: half of it");
+                   "when the context is full, drop its N oldest tokens; 0: the older half");
     add_weight_flags(app, args->weights);
     add_cache_flag(app, args->weights);
     app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");

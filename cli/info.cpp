@@ -96,8 +96,8 @@ int show(const InfoArguments& args) {
                                    {"chat_template", template_of(*header.tokenizer)},
                                    {"type", std::string(header.weights.type())},
                                    {"bytes", header.weights.bytes()},
-                                   {"bytes_a_token",  // of keys and values, without --cache-type
-                                    models::KvCache::bytes_a_token(c, cache)}};
+                                   {"cache_bytes_per_token",  // of keys and values, without --cache-type
+                                    models::KvCache::bytes_per_token(c, cache)}};
     if (const auto& [adapter, adapted, count] = header.adapter; adapter.rank > 0) {
         info["bytes"] = fs::file_size(folder / "adapter_model.safetensors");
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});

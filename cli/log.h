@@ -1,5 +1,5 @@
 // The program's messages: spdlog's default logger writes them to stderr. An error begins with "inkling:", a warning
-// with "warning:"; --log-level debug shows the time of each line, and what else is measured.
+// with "warning:"; --log-level debug adds the time to each line, and shows more measurements.
 //   spdlog::warn("cannot start {} threads: {}: using 1", threads, reason);
 #pragma once
 

@@ -43,8 +43,7 @@ int write_report(const RunReportArguments& args) {
     for (const std::string& folder : args.runs) {
         runs.push_back(web::run_data(folder));
         Json& run = runs.back();
-        check<BadInput>(!run["metrics"]["step"].empty(),
-                        "{}: metrics.jsonl holds no step yet: there is nothing to report", folder);
+        check<BadInput>(!run["metrics"]["step"].empty(), "{}: metrics.jsonl holds no step yet", folder);
         for (const Json& note : run["notes"]) spdlog::warn("{}", note.get<std::string>());
         for (const Json& other : runs)
             if (&other != &run && other["name"] == run["name"]) run["name"] = folder;

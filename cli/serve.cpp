@@ -74,7 +74,7 @@ std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_a
     for (const std::string& argument : args.adapters) {
         const web::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
         check<Usage>(args.adapters.size() == 1 || !adapter.name.empty(),
-                     "--adapter: each of several needs a name: --adapter NAME={}", shown_name(argument));
+                     "--adapter: several adapters need names: --adapter NAME={}", shown_name(argument));
         if (!adapter.name.empty()) insert("--adapter", adapter);
     }
     check<Usage>(adapters.empty() || models.size() == 1,
@@ -140,9 +140,8 @@ Action add_serve(CLI::App& app) {
             args->adapters = folders;
             model->required(false);
         },
-        "low-rank adapter of the one --model: the folder of a run or of PEFT; repeatable as NAME=DIR, to serve each "
-        "beside "
-        "the model under its name");
+        "low-rank adapter of a single --model: the folder of a run or of PEFT; repeatable as NAME=DIR, to serve each "
+        "under its name beside the model");
     offer(repeatable(*model), {kFiles});
     offer(repeatable(*adapter), {kFolders});
     app.add_option("--host", http.host, "address to listen on; 0.0.0.0: also for other machines")->type_name("ADDRESS");

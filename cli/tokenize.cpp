@@ -121,8 +121,8 @@ std::vector<std::int32_t> prompt_of(const data::Example& example, const data::To
     return ids;
 }
 
-// Prints each example as `train` encodes it, one JSON object a line: its ids, and which of them are learned; or its
-// prompt alone.
+// Prints each example as `train` encodes it, one JSON object per line: `ids`, and `learn`, 1 for each learned id; or
+// its prompt alone.
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     tokenizer->take_unknown(args.strict);
@@ -204,7 +204,7 @@ Action add_tokenize(CLI::App& app) {
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     CLI::App* const lines = app.add_subcommand(
-        "documents", "Print documents as train reads them: the ids, and which of them it learns, as JSON");
+        "documents", "Print documents as train encodes them, as JSON: token ids, and which ids it learns");
     lines->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, folder of a model or run, or GGUF file")
         ->required();
     add_data_flags(*lines, args->text)->required();

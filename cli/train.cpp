@@ -37,7 +37,7 @@ using train::TrainOptions;
 void check_place(const TrainOptions& options, const train::Resume& resume) {
     if (!train::holds_run(options.out) || options.overwrite) return;
     if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
-    // one that ended before its first checkpoint is started over by `auto`
+    // `auto` starts a run over if it ended before its first checkpoint
     check<Usage>(
         options.resume == "auto" && train::find_checkpoints(options.out).empty(),
         "{} already holds a run: continue it with --resume auto, replace it with --overwrite, or choose another --out",
@@ -77,13 +77,13 @@ void check_inputs(const TrainOptions& options, bool resumed, const data::Corpus&
 std::string nothing_to_do(const train::TrainingLoop& loop) {
     if (loop.stop_reason() == train::StopReason::patience)
         return fmt::format(
-            "nothing to do: the validation loss has not improved since step {}: go on all the same with "
+            "nothing to do: the validation loss has not improved since step {}: continue all the same with "
             "--patience 0",
             loop.state().best_step);
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
 }
 
-// The signal that one of the processes got; 0 if none.
+// The first signal that any process got; 0 without a signal.
 int signal_of_any(int own) { return std::ranges::max(distributed::processes().gather_all(own)); }
 
 // Binds before any long work, so that an error such as a used port shows at once.

@@ -50,7 +50,7 @@ class Verification {
         is_proof_ =
             folders_.empty() && formats::is_there(run_ / "chain.jsonl") && formats::is_there(run_ / "config.toml");
         check<BadInput>(!folders_.empty() || is_proof_,
-                        "{}: is no run, no checkpoint and no proof: it has no step-NNNNNN, no "
+                        "{}: is neither a run, a checkpoint nor a proof: it has no step-NNNNNN, no "
                         "training_state.safetensors, and no chain.jsonl with a config.toml",
                         args.run);
         replay_ = args.replay;
@@ -107,7 +107,7 @@ class Verification {
         }
     }
 
-    // A proof whose lines fit is replayed by them.
+    // Replays a proof by its lines, if the chain is unbroken.
     void check_chain() {
         std::map<std::size_t, train::FileHashes> whole;
         for (const train::CheckedCheckpoint& c : checked_)
@@ -222,8 +222,7 @@ Action add_verify(CLI::App& app) {
     offer(
         *app.add_option(
                 "--replay", args->replay.count,
-                "train N stretches between checkpoints again, or all, and compare losses, weights and the optimizer's "
-                "state")
+                "train N stretches between checkpoints (or all) again, and compare losses, weights and optimizer state")
              ->type_name("N"),
         {"all"});
     app.add_option("--seed", args->replay.seed, "seed for choosing the stretches; default: random");

@@ -21,11 +21,11 @@ class PackedExamples {
 
     std::size_t size() const { return rows_.size(); }
     std::size_t length() const { return length_; }
-    void require_rows() const;  // throws BadInput if there is none
+    void require_rows() const;  // throws BadInput without a row
     std::size_t cut() const { return cut_; }
-    std::size_t cut_before_answer() const { return cut_before_answer_; }  // of these: nothing is left to learn
-    std::size_t left_out() const { return left_out_; }    // without anything to learn, whatever the length
-    std::size_t targets() const { return all_targets_; }  // of all rows
+    std::size_t cut_before_answer() const { return cut_before_answer_; }  // cut documents without learned tokens left
+    std::size_t left_out() const { return left_out_; }                    // documents without learned tokens
+    std::size_t targets() const { return all_targets_; }                  // of all rows
     std::size_t targets(std::size_t row) const { return targets_[row]; }
     const std::vector<std::size_t>& examples(std::size_t row) const { return rows_[row]; }
 

@@ -2,7 +2,7 @@
 // broadcasts are MPI's own; sums use point-to-point messages, so that no library adds floats in its own order.
 //   Processes& all = start_processes();                  // launch.h
 //   const std::vector<double> losses = all.gather_all(own);
-// A process that is alone is one of one: its sums, gathers and barriers return at once.
+// A process that runs alone has rank 0 of 1: its sums, gathers and barriers return at once.
 // All processes call collective operations in the same order. One process makes each decision that depends on a clock
 // or a signal, and sends it to the others.
 #pragma once

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMark("\0\0Python\0", 9), kMarkInJson = R"(\u0000\u0000Python\u0000)";
 constexpr std::size_t kEscape = 6;  // bytes of \ud83d
 
-// The UTF-16 unit that \uXXXX at text[at] stands for; 0: there is no such escape.
+// The UTF-16 unit that \uXXXX at text[at] stands for; 0: not an escape.
 unsigned unit_at(std::string_view text, std::size_t at) {
     const std::string_view escape = text.substr(std::min(at, text.size()), kEscape);
     if (!escape.starts_with("\\u") || escape.size() < kEscape) return 0;

@@ -1,4 +1,4 @@
-// The tensors of a file, as safetensors and GGUF store them: named, each of one type of numbers.
+// The tensors of a file, as safetensors and GGUF store them: each has a name and a type of numbers.
 //   file.read("wte.weight", weights.data(), weights.size());   // widened to float, or rounded to it
 //   file.tensor("wte.weight").shape
 #pragma once

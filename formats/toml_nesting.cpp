@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t max_toml_depth = 32;
 
-// The place behind the string that begins at text[at] with " or ' or three of them; the end when it does not end.
+// The place behind the string that begins at text[at] with ", ', """ or '''; the end of the text if it is not closed.
 std::size_t behind_string(std::string_view text, std::size_t at) {
     const char quote = text[at];
     const bool three = text.substr(at).starts_with(std::string(3, quote));

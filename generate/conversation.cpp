@@ -45,7 +45,7 @@ void Conversation::ask(const std::string& text) {
 void Conversation::answer() {
     const std::size_t T = model_->config().block_size, room = std::min(options_.max_tokens, T / 4) + 1;
     const auto of_system = static_cast<std::size_t>(!messages_.empty() && messages_[0].role == "system");
-    // what is seen may begin with any of these, behind the system's message
+    // the visible part may begin at any of these, after the system message
     std::vector<std::size_t> begins{of_system};
     for (std::size_t i = of_system + 1; i < messages_.size(); ++i)
         if (messages_[i].role == "user") begins.push_back(i);

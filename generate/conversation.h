@@ -22,7 +22,7 @@ class Conversation {
                  data::ChatTemplate chat, GenerateOptions options);
 
     const std::vector<data::ChatMessage>& messages() const { return messages_; }
-    void set_messages(std::vector<data::ChatMessage> messages);  // of another conversation, or none
+    void set_messages(std::vector<data::ChatMessage> messages);  // replaces the conversation; may be empty
     void set_system(const std::string& text);                    // "": none
     const GenerateOptions& options() const { return options_; }
     void set_options(GenerateOptions options);

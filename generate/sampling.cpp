@@ -81,7 +81,7 @@ std::span<const float> Sampler::penalize(std::span<const float> logits, std::spa
     return z;
 }
 
-// Leaves the k likeliest, and of those the first that make up p of their sum; the others get weight 0.
+// Keeps the k likeliest, then the fewest of these that reach p of their sum; the others get weight 0.
 void Sampler::keep_likeliest(std::span<const float> z, std::size_t k, double p) {
     Likeliest order(z, order_);
     double total = 0;
@@ -110,7 +110,7 @@ std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std:
     const Vec<float> top(z[static_cast<std::size_t>(likeliest)]);
     const Vec<float> inverse(static_cast<float>(std::min(1 / options_.temperature, 1e30)));
     simd_map(n, weight_.data(), {z.data()}, [=](auto v) { return portable::exp((v - top) * inverse); });
-    weight_[static_cast<std::size_t>(likeliest)] = 1;  // also where infinities leave none
+    weight_[static_cast<std::size_t>(likeliest)] = 1;  // also if infinities leave no weight above 0
     const std::size_t k = options_.top_k ? std::min(options_.top_k, n) : n;
     if (k < n || options_.top_p < 1) keep_likeliest(z, k, options_.top_p);
     const auto least = static_cast<float>(options_.min_p);
@@ -124,7 +124,7 @@ std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std:
         if (weight_[i] > 0 && left < weight_[i]) return static_cast<std::int32_t>(i);
         left -= weight_[i];
     }
-    return likeliest;  // rounding used all of it up
+    return likeliest;  // `left` is above 0 by a rounding error
 }
 
 TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, std::size_t n) {

@@ -32,15 +32,15 @@ struct GenerateOptions : SamplingOptions {
     std::size_t context_shift = 0;
     bool special_tokens = false;         // spelled in a prompt, such as <|endoftext|>, they are tokens; else text
     std::vector<std::string> stop = {};  // the text ends before the first of these
-    std::optional<std::size_t> logprobs = std::nullopt;  // of each token, and of this many likeliest alternatives
+    std::optional<std::size_t> logprobs = std::nullopt;  // returns those of each token and of this many alternatives
     bool prompt_logprobs = false;                        // also of the prompt's tokens, which must fit into the context
     std::vector<std::int32_t> end_tokens = {};           // more ends of a text: a chat model's end of turn
 
     void validate() const;  // throws, naming the flag to change
 };
 
-// A prompt is processed in pieces of so many tokens, so that a server can write other texts meanwhile. The last bits of
-// what the model says depend on it: it is the same everywhere.
+// A prompt is processed in pieces of this many tokens, so that a server can write other texts meanwhile. All commands
+// use the same number, because the last bits of the logits depend on it.
 constexpr std::size_t kPromptPiece = 512;
 
 enum class FinishReason { none, length, stop, end_of_text, interrupted };
@@ -68,7 +68,7 @@ class Sequence {
 
     void limit(std::size_t max_tokens);          // changes the option, before the first token
     void prefill();                              // processes the prompt now, so that fork() need not
-    bool prefill_piece();                        // the next kPromptPiece tokens of it; false: all is processed
+    bool prefill_piece();                        // processes its next kPromptPiece tokens; false: no token is left
     Sequence fork(std::uint64_t sample) const&;  // a copy that continues as `sample` of the seed
     // The same, with this text's own cache: this text can be asked, but not continued.
     Sequence fork(std::uint64_t sample) &&;

@@ -1,7 +1,7 @@
 // Low-rank adapters (Hu et al. 2021): a frozen linear layer y = x W^T + b becomes
 //   y = x W^T + b + s dropout(x) A^T B^T,   A (r, in), B (out, r), s = alpha / r
-// and only A and B are trained. A weight may have another rank and another alpha than the others. They are parameters
-// like the others, in the list of models/parameters.h.
+// and only A and B are trained. Rank and alpha may differ between weights. A and B are parameters in the list of
+// models/parameters.h.
 //   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
 //   model.merge_adapters();                                  // W + s B A: the same model, without adapters
 // Their files are PEFT's: models/files/adapter_folder.h.

@@ -1,5 +1,5 @@
-// What a decoder of any Architecture computes, written once for two classes of operations: on tensors, with gradients
-// (models/tensor_ops.h), and on rows, the next token of each of several texts (models/inference/rows.h).
+// The computation of a decoder of any Architecture, written once for two classes of operations: on tensors, with
+// gradients (models/tensor_ops.h), and on rows, the next token of each of several texts (models/inference/rows.h).
 //   x = embed(ops, model);
 //   x = layer(ops, config, model.layers[i], i, x);         // for each layer i
 //   z = logits(ops, config, model.head(), norm(ops, config, model.outer[ParameterName::final_norm], x));
@@ -8,9 +8,9 @@
 //   project(name, weights, x)      a linear layer, with its low-rank adapter
 //   split_qkv(qkv)  attend(layer_weights, layer, q, k, v, scale, window)
 //   activate(kind, x)  multiply(x, y)  scale(x, factor)  softcap(x, cap)  drop(x)
-//   matmul_input(x)                x as a matrix product reads it, rounded to --precision; attend() returns such a
-//   value add(x, y)                      x + y
-//   observe(name, layer, x)        x, or what an observer of this point puts in its place
+//   matmul_input(x)                x as a matrix product reads it, rounded to --precision; attend() rounds its result
+//   add(x, y)                      x + y
+//   observe(name, layer, x)        x, or the value that an observer replaces it with
 // An operation may overwrite its first Value: use only the result.
 #pragma once
 

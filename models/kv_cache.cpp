@@ -21,7 +21,7 @@ KvCache::KvCache(const Architecture& config, CacheType type)
     if (config.token_shift) shifted = Array<float>({1 + 2 * config.n_layer, config.n_embd}, 0.0f);
 }
 
-std::size_t KvCache::bytes_a_token(const Architecture& config, CacheType type) {
+std::size_t KvCache::bytes_per_token(const Architecture& config, CacheType type) {
     return config.n_layer * config.kv_heads() * width_of(config, type) * 2 * sizeof(float);
 }
 

@@ -28,7 +28,7 @@ class KvCache {
   public:
     explicit KvCache(const Architecture& config, CacheType type = CacheType::f32);
     // Bytes of a token in all layers; layers with a window hold no more than two windows.
-    static std::size_t bytes_a_token(const Architecture& config, CacheType type);
+    static std::size_t bytes_per_token(const Architecture& config, CacheType type);
     KvCache(const KvCache& other);
     KvCache(KvCache&&) = default;
     KvCache& operator=(const KvCache& other) { return *this = KvCache(other); }

@@ -57,7 +57,7 @@ class Transformer : public nn::Module<T> {
     using Layer = NamedWeights<T>;
 
     // Draws initial values with keys of `random`; without it tensors stay undefined until at() sets them. Throws for a
-    // senseless architecture.
+    // invalid architecture.
     explicit Transformer(const Architecture& architecture, std::optional<Generator> random = Generator{1337, 0});
 
     // Under the names of the family's files: transformer.h.0.attn.c_attn.weight, ... Throws for a part without a name

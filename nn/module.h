@@ -85,8 +85,8 @@ class Module {
 
     void zero_grad();
 
-    // Freezes all parameters, or those that `which` selects: they have no gradient, and backward, flat buffers and
-    // optimizers skip them.
+    // Freezes the parameters that `which` selects, by default all: they have no gradient, and backward, flat buffers
+    // and optimizers skip them.
     void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
 
   private:

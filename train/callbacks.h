@@ -41,7 +41,7 @@ class CheckpointSaver : public Callback {
 WeightType inference_type(const TrainOptions& options);
 
 // The beginning of the validation part's first document that is not learned, such as the question before an answer;
-// empty if all of it is learned.
+// empty if the whole document is learned.
 std::vector<std::int32_t> question_of(const TrainingLoop& loop);
 
 struct Sample {

@@ -109,7 +109,7 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
 }
 
 double evaluate(models::Transformer<float>& model, const data::PackedExamples& packed, const EvaluateOptions& options) {
-    check<BadInput>(packed.size() > 0, "evaluate: documents with something to learn are required");
+    check<BadInput>(packed.size() > 0, "evaluate: expected documents with tokens to learn");
     const std::size_t T = packed.length(), all = packed.size();
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / T) : all;
     const std::size_t chosen = std::min(wanted, all), at_once = std::max<std::size_t>(1, 4096 / T);

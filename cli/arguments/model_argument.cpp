@@ -60,7 +60,7 @@ void add_model_flags(CLI::App& app, ModelArgument& argument) {
     };
     offer(*app.add_option_function<std::string>("--adapter", take,
                                                 "low-rank adapter: the folder of a run or of PEFT; without --model it "
-                                                "runs on the model that it names"),
+                                                "runs on the model in its config"),
           {kFolders});
 }
 
@@ -108,7 +108,7 @@ void add_weight_flags(CLI::App& app, WeightFlags& flags) {
 
 void add_cache_flag(CLI::App& app, WeightFlags& flags) {
     app.add_option("--cache-type", flags.cache,
-                   "keys and values of the text so far: f32, or f16, which takes half the memory and rounds them; "
+                   "type of cached keys and values: f32, or f16, which takes half the memory and rounds them; "
                    "default: f16 with quantized weights, otherwise f32")
         ->check(refuse_other_than(names_of<models::CacheType>()));
 }

@@ -17,7 +17,7 @@ void add_sampling_flags(CLI::App& app, generate::GenerateOptions& options) {
                    "subtract X from the logits of tokens already written; 0: off");
     app.add_option("--frequency-penalty", options.frequency_penalty,
                    "subtract X from a logit for each time its token was written; 0: off");
-    repeatable(*app.add_option("--stop", options.stop, "end the text before this one; repeatable"));
+    repeatable(*app.add_option("--stop", options.stop, "end the text before TEXT appears; repeatable"));
     app.add_option("--seed", options.seed, "random seed: the same seed gives the same text")->default_str("random");
 }
 

@@ -1,4 +1,4 @@
-// One of the settings that `compare` compares: its flags, its text, and the identity of its runs.
+// A candidate of `compare`: its flags, its text, and the identity of its runs.
 //   Texts texts;
 //   Candidate c = make_candidate("a.toml", flags, texts);
 //   check_identity(c, folder, comparison_of(folder));      // before a run goes on there

@@ -40,7 +40,7 @@ int drop_line(int, int) {
 }  // namespace
 #endif
 
-// Prepares the editor if there is a terminal; returns whether there is one.
+// Returns false without a terminal; else prepares the editor.
 static bool begin_lines() {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return false;
     // the editor decodes characters by the locale; the default one would drop non-ASCII bytes

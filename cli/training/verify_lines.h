@@ -20,7 +20,7 @@ class VerifyLines {
 
     void line(const nlohmann::ordered_json& keys, const std::string& text) const;
     void say(const train::CheckedCheckpoint& checkpoint);
-    void say(const train::CheckedLink& link, bool repairable);  // repairable: --resume auto can
+    void say(const train::CheckedLink& link, bool repairable);  // repairable: by --resume auto
     void say(const CheckedText& text);
     void say_problem(const char* event, const std::string& problem, const std::string& of = "");  // "OF: PROBLEM"
 

@@ -1,5 +1,5 @@
-// Renders a chat template for a conversation, marks the user's text (data/chat/chat_template.h says why), and makes ids
-// of the rendered text, with marks on the answers.
+// Renders a chat template for a conversation, marks the user's text (data/chat/chat_template.h says why), and
+// encodes the rendered text, with marks on the answers.
 #pragma once
 
 #include <cstdint>

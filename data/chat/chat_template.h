@@ -28,14 +28,14 @@ std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder);
 
 class ChatTemplate {
   public:
-    // The tokenizer's own. Throws BadInput without a usable one: it must stay within the Jinja of
+    // The tokenizer's template. Throws BadInput unless it is usable: it must stay within the Jinja of
     // formats/jinja/template.h, keep every message, and end an answer with a token of the tokenizer.
     static ChatTemplate of(const Tokenizer& tokenizer);
     // `marks`: the template's variables bos_token, eos_token, ...
     ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
                  const std::map<std::string, std::string>& marks = {});
 
-    // The first one ends where an answer begins. Both throw BadInput if the template refuses the conversation, as some
+    // encode() stops where an answer begins. Both throw BadInput if the template refuses the conversation, as some
     // refuse system messages.
     std::vector<std::int32_t> encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                      ChatContext context = {}) const;

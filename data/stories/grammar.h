@@ -1,5 +1,5 @@
 // The story grammar, ready to walk. It is written as text (words.cpp, rules.cpp):
-//   a rule is a list of alternatives with whole-number weights, one of which is taken with probability weight / sum;
+//   a rule is a list of alternatives with whole-number weights; it takes one with probability weight / sum;
 //   <name> in an alternative is replaced by what the rule of that name writes;
 //   {field} is replaced by that field of a variable. A variable takes one of its values, all equally likely, where the
 //   story first mentions any field of it, and keeps it to the end: {hero} "Mia", {he} "she", {his} "her". {He} is {he}

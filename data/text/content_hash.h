@@ -71,7 +71,7 @@ class ContentHash {
     std::uint64_t size_ = 0;
 };
 
-// FNV-1a, a 32-bit word at a time: a word that differs always changes the value. Checkpoints hold such values.
+// FNV-1a, a 32-bit word at a time: a word that differs always changes the value. Checkpoints hold these hashes.
 struct WordHash {
     std::uint64_t value = 1469598103934665603ull;
 

@@ -69,7 +69,7 @@ Corpus stories_corpus();
 // ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
 // A byte order mark is dropped, line ends are kept. Files that end in .jsonl hold documents (documents.h), and so do
 // those that end in .json, and standard input that begins with an object or a list of them; they cannot be mixed with
-// other text. A .json of other kinds is passed over in a folder. Files named .npy or .bin hold token ids. Throws
+// other text. In a folder, other .json files are skipped. Files named .npy or .bin hold token ids. Throws
 // BadInput, naming the path: missing, unreadable, empty, binary, not UTF-8, a folder without text, a pattern that
 // nothing matches, JSON that holds no documents. `standard_input`: what "-" stands for, when it is given.
 Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options = {},

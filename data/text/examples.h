@@ -5,7 +5,7 @@
 //   {"prompt": "Once upon a time", "completion": " there was a mouse."}                // or lists of messages
 //   {"text": "Once upon a time there was a mouse."}
 //   const ExampleLines d = read_examples(text, {.skip_bad_lines = true});
-// A line with the keys of several shapes has the first of them in this order. Other keys are ignored, except those that
+// A line with the keys of several shapes has the first shape in this order. Other keys are ignored, except those that
 // change what is learned (data/text/loss_mask.h), which are read or refused by name.
 #pragma once
 
@@ -62,7 +62,7 @@ std::vector<ChatMessage> parse_messages(const nlohmann::json& list, const char* 
 std::string to_line(const std::vector<ChatMessage>& messages);
 
 struct ExampleLines {
-    std::vector<Example> list;   // all of one shape
+    std::vector<Example> list;   // all have one shape
     std::size_t bad_lines = 0;   // skipped lines
     std::string first_bad_line;  // its error and number
 };
@@ -75,7 +75,7 @@ enum class ExampleLayout { none, lines, list };
 ExampleLayout layout_of(std::string_view text, bool any_object);
 
 // Skips blank lines. Throws BadInput with the line for an unknown shape, or a shape other than before; or skips and
-// counts such lines.
+// counts these lines.
 ExampleLines read_examples(std::string_view text, bool skip_bad_lines = false,
                            ExampleLayout layout = ExampleLayout::lines);
 

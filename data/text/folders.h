@@ -1,5 +1,5 @@
 // Finds files that may be text, for read_corpus: below a folder, or by shell patterns, where * matches any characters,
-// ? one, [a-z] one of these.
+// ? one, [a-z] one in this range.
 //   find_files("books", {"*.log"}).files
 //   matching_paths("books/*.txt")                      // existing paths, sorted
 //   is_excluded("src/third/a.js", {"*.min.js", "third"})

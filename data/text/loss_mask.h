@@ -11,11 +11,11 @@
 
 namespace inkling::data {
 
-// Whether a message is learned; nullopt if no key says it. Throws BadInput for a mask that is not read.
+// Whether a message is learned; nullopt if no key says it. Throws BadInput for a mask that is not supported.
 std::optional<bool> loss_mask(const nlohmann::json& message);
 
-// Throws BadInput for a mask with an effect. `preferences`: also where the answer is named a bad example, by a key that
-// is the class of a text elsewhere.
+// Throws BadInput for a mask with an effect. `preferences`: also for a key that marks the answer as a bad example, and
+// that elsewhere is just the class of a text.
 void refuse_loss_masks(const nlohmann::json& object, bool preferences = true);
 
 bool is_empty(const nlohmann::json& value);  // false, "", [] or {}

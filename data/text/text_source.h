@@ -34,8 +34,8 @@ using formats::ReadSome;
 ReadSome open_stream(const std::string& path);
 Text read_stream(const ReadSome& read);
 
-// open_text and read_stream, decompressed where gzip or zstd compressed it. Throws NoText for what is damaged, and for
-// a NUL byte, as early as one comes, in a stream. `name`: for messages.
+// open_text and read_stream, decompressed where gzip or zstd compressed it. Throws NoText for damaged input and for
+// NUL bytes, in a stream as soon as one arrives. `name`: for messages.
 struct NoText : BadInput {
     NoText(const std::string& message, std::string k) : BadInput(message), kind(std::move(k)) {}
     std::string kind;  // "binary", "damaged", "not UTF-8", "empty"
@@ -43,7 +43,7 @@ struct NoText : BadInput {
 Text open_unpacked(const std::string& path);
 Text read_unpacked(const ReadSome& read, const std::string& name);
 
-// What one pass over a text finds. Throws NoText at a NUL byte.
+// The findings of one pass over a text. Throws NoText at a NUL byte.
 struct TextScan {
     std::size_t invalid = std::string_view::npos;  // offset of the first byte that is not UTF-8; npos if all are
     std::uint64_t hash = 0;                        // of valid text (content_hash.h)

@@ -38,8 +38,8 @@ void round_vectors(const float* x, std::size_t x_stride, std::size_t blocks, int
     }
 }
 
-// Products of blocks: L is the kind of lanes, `lane` the first of them, f the block's fields. Each adds to sum[n] the
-// product with vector n. kOffset is subtracted from all quants.
+// Products of blocks: they add to sum[n] the product of the rows from `lane` on with vector n. L is a vector of lanes,
+// one row each; f points to the block's fields. kOffset is subtracted from all quants.
 
 inline constexpr std::uint32_t kLow4 = 0x0F0F0F0F, kLow2 = 0x03030303, kLow1 = 0x01010101;
 

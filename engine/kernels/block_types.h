@@ -70,7 +70,7 @@ struct BlockType {
 
 const BlockType* block_type(std::string_view name);
 
-// What widening reads of a block.
+// The fields of a block that widening reads.
 namespace block_bytes {
 
 inline unsigned u8(const std::byte* p) { return std::to_integer<unsigned>(*p); }

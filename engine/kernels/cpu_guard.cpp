@@ -1,4 +1,4 @@
-// Part of the library for many CPUs, compiled for the oldest of them. Before other code of the library runs, it refuses
+// Part of the library for many CPUs, compiled for the oldest. Before other code of the library runs, it refuses
 // a CPU without AVX2 with a message; otherwise the program would end by an unknown instruction.
 #include <unistd.h>
 

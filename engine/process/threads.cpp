@@ -38,7 +38,7 @@ int try_threads(std::size_t n) {
 
 }  // namespace
 
-// Counts processors if the system does not tell which of them share a core.
+// Counts processors if the system does not tell which share a core.
 std::size_t physical_cores() {
     const std::size_t quota = quota_processors();
     // With OMP_PROC_BIND this thread is already bound to one processor, but OpenMP knows the original number.

@@ -60,7 +60,7 @@ bool is_unfinished(const std::string& name, const std::string& of);
 void sync_directory(const std::filesystem::path& directory);
 
 // Writes a folder whole or not at all: `fill` writes `beside`, whose files are then synced together, not one by one,
-// and which gets the name `folder`. What had that name is removed.
+// and which gets the name `folder`. Anything of that name is removed.
 void write_folder(const std::filesystem::path& folder, const std::filesystem::path& beside,
                   const std::function<void(const std::filesystem::path&)>& fill);
 

@@ -20,7 +20,7 @@ Text filled(Run& run, const Text& form, std::string_view signs, const Arguments&
         }
         check<BadInput>(place == "{}" || place == "%s" || place == "%d",
                         "format: places other than {{}}, %s and %d are not supported");
-        check<BadInput>(next < given.list.size(), "format: a place without its value");
+        check<BadInput>(next < given.list.size(), "format: expected a value for each place");
         const Value& value = given.list[next++];
         run.add(result, place == "%d" ? Text(fmt::format("{}", whole(value, "%d"))) : text_of(run, value));
     }

@@ -98,7 +98,7 @@ std::vector<Token> tokens_of(std::string_view source, std::size_t& at, char last
 
 }  // namespace
 
-// A line break behind a statement is dropped, and so are the blanks before one that begins a line; {%- and -}} drop all
+// Drops a line break behind a statement, and blanks before a statement that begins a line; {%- and -}} drop all
 // white space beside them, {%+ and +%} none.
 std::vector<Part> cut(std::string_view text_of_template) {
     const std::string lines = with_plain_lines(text_of_template);

@@ -69,13 +69,13 @@ const std::vector<Family>& families();
 
 // The whole config.json. end_of_text < 0: the tokenizer has no such token.
 nlohmann::json config_json(const Architecture& architecture, std::int64_t end_of_text = -1);
-// Throws BadInput for an unknown kind of model and for missing or senseless values; `what` is the file's name.
+// Throws BadInput for an unknown kind of model and for missing or invalid values; `what` is the file's name.
 Architecture read_config(const nlohmann::json& json, const std::string& what);
 
 // The keys of a GGUF file. Throws BadInput for variants that llama.cpp does not compute.
 void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a);
 // Biases and a tied head follow from the tensors. Throws BadInput, naming the file and the key, for an unknown
-// architecture and for missing or senseless values.
+// architecture and for missing or invalid values.
 Architecture read_gguf_architecture(const formats::GgufFile& file);
 std::string gguf_name(const ParameterSpec& p);  // blk.0.attn_qkv.weight, llama.cpp's for all families
 

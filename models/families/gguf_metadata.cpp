@@ -33,7 +33,7 @@ class GgufKeys : public ConfigReader {
                     "{} must be the same whole number in each layer, got {} and {}", key, all[0], one);
         return static_cast<std::size_t>(all[0]);
     }
-    // A key that llama.cpp reads, and whose other values are computed nowhere here.
+    // A key that llama.cpp reads, and of which Inkling computes only this value.
     void require_number(const char* key, double only) const {
         const double value = number(key, only);
         require(value == only, "{} {} is not supported: {} is", key, value, only);
@@ -88,7 +88,7 @@ void read_rotary(const formats::GgufFile& file, const GgufKeys& in, Architecture
     in.require_number("attention.value_length_swa", static_cast<double>(d));
 }
 
-// The family whose models GGUF files call so.
+// The family with this name in GGUF files.
 const Family& gguf_family(const formats::GgufFile& file) {
     const std::string type(file.text("general.type").value_or("model")),
         name(file.text("general.architecture").value_or(""));

@@ -1,4 +1,4 @@
-// The families that there are, and what all of them share.
+// The list of families, and what all families share.
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What an adapter_config.json says beside adapter_folder.h's read_adapter_config.
+// The parts of adapter_config.json that read_adapter_config (adapter_folder.h) leaves out.
 #pragma once
 
 #include <filesystem>

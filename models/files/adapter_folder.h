@@ -25,14 +25,14 @@ AdapterOptions read_adapter_config(const std::filesystem::path& folder);
 // BadInput if it does not exist. Returns a path that is not an adapter unchanged.
 std::filesystem::path base_of_adapter(const std::filesystem::path& folder);
 
-// What load_model(path) reads: the folder or the files of the model; of an adapter, also those of its base model.
+// The paths that load_model(path) reads: the model's folder or files, and for an adapter those of its base model.
 std::vector<std::filesystem::path> model_parts(const std::filesystem::path& path);
 
 // Replaces the model's adapters by those of a folder and freezes everything else. Throws BadInput, naming all tensors
 // that do not fit the model.
 void load_adapter(const std::filesystem::path& folder, Transformer<float>& model);
 
-// What an adapter's folder adds to a model, by the headers of its files.
+// The parameters that an adapter's folder adds to a model, by the headers of its files.
 struct AdapterHeader {
     AdapterOptions options = {};   // rank 0: no adapter
     ParameterFilter adapted = {};  // weights that have matrices of their own

@@ -10,7 +10,7 @@ namespace inkling::models {
 // <|im_start|>ROLE\nCONTENT<|im_end|>\n for each message, as Jinja.
 extern const char* const kChatMl;
 
-// Adds the template and the missing marks to the tokenizer. The tables of the model, if there is one, grow; new rows
+// Adds the template and the missing marks to the tokenizer. The tables of `model`, unless it is null, grow; new rows
 // are the mean of the others, and the end of a message also ends a text. Throws BadInput for a tokenizer without
 // special tokens.
 void add_chat_tokens(LoadedModel& loaded);

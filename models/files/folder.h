@@ -22,7 +22,7 @@ struct LoadedModel {
 };
 
 // Reads a model folder, or an adapter's folder and its base model (adapter_folder.h). Throws BadInput, naming the file,
-// for anything missing or unfit, and lists all wrong weights at once. The model is in evaluation mode; `dropout`
+// for anything missing or invalid, and lists all wrong weights at once. The model is in evaluation mode; `dropout`
 // replaces config.json's. Matrices are packed one by one as they are read.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
                        WeightStorage storage = {});
@@ -38,7 +38,7 @@ struct ModelHeader {
 };
 ModelHeader read_header(const std::filesystem::path& folder);
 
-// The type of the weights in memory where none is asked for: the file's for a quantized GGUF file, else float32.
+// The default type of the weights in memory: the file's for a quantized GGUF file, else float32.
 WeightType usual_weights(const std::filesystem::path& model);
 Architecture load_config(const std::filesystem::path& folder);
 

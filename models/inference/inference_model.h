@@ -1,5 +1,5 @@
 // A transformer for inference, outside autograd. Its weights are frozen and stored as a WeightType; a cache per text
-// holds the keys and values so far, so that each token is computed once. The same numbers as model.forward(), up to
+// holds the keys and values so far, so that each token is computed once. Computes the same as model.forward(), up to
 // rounding.
 //   InferenceModel model(transformer, WeightType::bf16);
 //   KvCache cache(model.config());
@@ -29,7 +29,7 @@ class InferenceModel {
 
     const Architecture& config() const { return model_.config; }
     WeightType type() const { return type_; }
-    // The number of threads that pays in a step of `texts` texts with `tokens` tokens in all, given enough processors.
+    // The fastest number of threads for a step of `texts` texts with `tokens` tokens in all, given enough processors.
     std::size_t worthwhile_threads(std::size_t texts, std::size_t tokens = 0) const;
 
     // Appends tokens (1 or more) to the text in `cache`, which must fit into the context; logits (V) are those after
@@ -39,7 +39,7 @@ class InferenceModel {
     void prefill(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
                  const EachLogits& each = nullptr) const;
 
-    // Appends tokens[b] to the text in caches[b], each another one; logits (B, V).
+    // Appends tokens[b] to the text in caches[b], all distinct; logits (B, V).
     void step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens, std::span<float> logits) const;
 
   private:

@@ -5,8 +5,8 @@
 
 namespace inkling::models {
 
-// Shares the units of all texts' key heads, in order, between the threads; calls for this thread's part
-// body(text, head, begin, end).
+// Divides the units of all texts' key heads, in order, among the threads; calls body(text, head, begin, end) for this
+// thread's part.
 template <class Units, class Body>
 void Rows::share_heads(const Units& units, const Body& body) const {
     const std::size_t heads = config_.kv_heads();
@@ -22,7 +22,7 @@ void Rows::share_heads(const Units& units, const Body& body) const {
     });
 }
 
-// Appends the text's key and value of one head to its cache, then lets the queries of that head attend to all so far.
+// Appends the text's key and value of one head to its cache, then lets the queries of that head attend to all its keys.
 // Threads share the positions, then the columns of the values.
 Rows::Value Rows::attend(const Layer& l, std::size_t layer, const Value& q, const Value& k, const Value& v,
                          double scale, std::size_t window) {

@@ -1,4 +1,4 @@
-// Scoring functions f(Q, K), which rate how well each query matches each key, and Attention, one head with any of them:
+// Scoring functions f(Q, K), which rate how well each query matches each key, and Attention, a head with any score:
 // softmax over the valid keys, dropout, average of the values.
 //   Attention<float> attention(std::make_unique<BilinearScore<float>>(random, 16, 24), 0.1);
 //   auto [y, weights] = attention.forward(queries, keys, values, valid_lens, &random);
@@ -85,7 +85,7 @@ class ConcatScore : public Score<T> {
         const std::size_t dq = Q.dim(-1), both = w.dim(0);
         check(dq < both, "ConcatScore: expected queries narrower than {}, got {}", both, Q.shape());
         this->check_pair("ConcatScore", Q, K, dq, both - dq);
-        // w^T [q; k] is one number per query plus one per key, so the pairs are never concatenated.
+        // w^T [q; k] is a number per query plus a number per key, so the pairs are never concatenated.
         const Tensor<T> of_query = matmul(Q, reshape(slice(w, 0, 0, dq), {dq, 1}));          // (B, Lq, 1)
         const Tensor<T> of_key = matmul(K, reshape(slice(w, 0, dq, both), {both - dq, 1}));  // (B, Lk, 1)
         return add(of_query, transpose(of_key, 1, 2));

@@ -98,7 +98,7 @@ TEST_CASE("adapters: a run that was killed goes on to the same bits, and one tha
     check_has(resume("--init-from", moved, "--max-time 100").err, "nothing to do");
     check_has(ended_with(3, resume("--init-from", tests_path("reference/gpt2_tiny"))).err,
               "the adapter does not fit the model");
-    check_fails(resume("--init-from", out), 2, "is an adapter: go on with it by --init-adapter");
+    check_fails(resume("--init-from", out), 2, "is an adapter: continue it with --init-adapter");
 }
 
 TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli]") {
@@ -134,8 +134,8 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
     for (const Arguments& flag : {words("--lora-alpha 8"), words("--lora-dropout 0.1"), words("--lora-targets c_fc"),
                                   words("--base-precision bf16"), words("--rs-lora")})
         refused(base + flag, 2, flag[0] + " is for adapters: add --lora-rank");
-    refused(data + "--lora-rank 4", 2, "--lora-rank is for a model that exists: name it with --init-from MODEL");
-    refused(data + "--lora-rank 2 --init-from" + kPeft, 2, "is an adapter: go on with it by --init-adapter");
+    refused(data + "--lora-rank 4", 2, "--lora-rank needs a model to start from: give --init-from MODEL");
+    refused(data + "--lora-rank 2 --init-from" + kPeft, 2, "is an adapter: continue it with --init-adapter");
     refused(two + "--softcap 0", 2, "--softcap changes the model");
     refused(two + "--lora-dropout 1", 2, "--lora-dropout must be between 0 and");
     refused(base + "--lora-rank 70000", 2, "--lora-rank must be at most 65536");

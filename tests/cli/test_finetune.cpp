@@ -63,7 +63,7 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
     const auto other = tuned("--data", text, "--out", out, "--max-iters 4 --recipe nanogpt-cpu");
     check_holds(other.front()["settings"], "schedule", "cosine", "eval_on_start", false);
     check_fails(call("train --data", text, "--out", folder.path("x"), "--recipe finetune"), 2,
-                "--recipe finetune is for a model that exists: name it with --init-from MODEL");
+                "--recipe finetune needs a model to start from: give --init-from MODEL");
 }
 
 TEST_CASE("finetune: a model that no step makes better stays as it was, and short texts end well", "[cli]") {

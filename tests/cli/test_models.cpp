@@ -85,7 +85,7 @@ TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
     const auto j = json_of("info --model", small_run() + "/latest");
     check_holds(j, "arch", "gpt2", "n_layer", 1, "n_head", 2, "n_embd", 16, "block_size", 8, "vocab_size", 29,
                 "tokenizer", "char", "bias", false, "step", 20, "parameters", (29 + 8) * 16 + 12 * 256 + 3 * 16,
-                "bytes_a_token", 2 * 16 * 4);
+                "cache_bytes_per_token", 2 * 16 * 4);
     CHECK_ALL(j["best_val_loss"].is_number(), j["bytes"] > 4 * j["parameters"].get<int>());
     check_has(program("info --model", small_run()).out, "parameters");
     const TrainFolder folder;

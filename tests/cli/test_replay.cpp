@@ -417,7 +417,7 @@ TEST_CASE("replay: wrong usage", "[cli]") {
     check_fails(call("export --model", run.out), 2, "--out");
     check_fails(call("export --model", run.out, "--proof", run.path("p"), "--out", run.path("o")), 2, "--proof");
     check_fails(call("export --model", run.out, "--proof", run.out), 2, "already exists");
-    check_fails(call("export --model", run.step(5), "--proof", run.path("p")), 3, "--proof is of a run");
+    check_fails(call("export --model", run.step(5), "--proof", run.path("p")), 3, "--proof needs a run");
     const ReplayedRun own(kTen);
     fs::remove(own.text);
     const Result gone = call("verify --replay all", own.out);

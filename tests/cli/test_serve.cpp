@@ -80,7 +80,7 @@ TEST_CASE("serve: a model, and beside it its adapters by name", "[cli]") {
     server.process.signal(SIGTERM);
     CHECK(server.process.wait().code == 143);
     const Arguments serve = words("serve --model", base, "--port 0");
-    check_fails(call(serve + words("--adapter", adapter, "--adapter", other)), 2, "each of several needs a name");
+    check_fails(call(serve + words("--adapter", adapter, "--adapter", other)), 2, "several adapters need names");
     check_fails(call(serve + words("--adapter", "a=" + adapter, "--adapter", "a=" + other)), 2,
                 "two models are called a");
     check_fails(call(serve + words("--adapter", "a=" + base)), 3, "not an adapter");

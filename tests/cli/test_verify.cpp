@@ -151,7 +151,7 @@ TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any,
     check_has(ended_with(5, run.verify()).out, "latest: points to step-000020, which is not whole\n",
               "0 of 2 checkpoints whole; nothing can be resumed");
 
-    check_fails(call("verify", run.path()), 3, "is no run, no checkpoint and no proof");
+    check_fails(call("verify", run.path()), 3, "is neither a run, a checkpoint nor a proof");
     check_fails(call("verify", run.path("nowhere")), 3, "no such folder");
     check_fails(call("verify"), 2, "run");
     fs::rename(checkpoint, run.out + "/step-000011");

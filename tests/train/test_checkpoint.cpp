@@ -187,7 +187,7 @@ TEST_CASE("checkpoint: another optimizer or number of shards is refused, averagi
     train::TrainOptions other = o;
     other.optimizer = OptimizerKind::adamw;
     CHECK_THROWS_WITH(resumed(other, false),
-                      contains("was trained with --optimizer muon: go on with it, not with adamw"));
+                      contains("was trained with --optimizer muon: continue with it, not with adamw"));
     other = o, other.shards = 2;
     CHECK_THROWS_WITH(resumed(other, false), contains("--shards was 4, is 2"));
     other = o, other.ema = 0.9;

@@ -100,7 +100,7 @@ TEST_CASE("run folder: a save that fails leaves what was there, and names an int
         for (const char* step : {"step-000010", "step-000020"})
             for (const std::string& name : names_in(run / step)) fs::remove(run / step / name);
     };
-    CHECK(message("d", empty) == "no space: inkling verify tells which checkpoints are whole");
+    CHECK(message("d", empty) == "no space: inkling verify shows which checkpoints are intact");
     CHECK(message("e", [](const fs::path& run) { fs::remove_all(run); }) == "no space: the folder of the run is gone");
     CHECK(message("f", nothing, {}) == "no space: nothing was saved: free disk space and start again");
 }

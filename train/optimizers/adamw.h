@@ -1,5 +1,5 @@
 // AdamW (Loshchilov and Hutter 2019) as torch.optim.AdamW computes it, in one pass over a flat buffer. The defaults are
-// torch's, but weight decay is of matrices alone; those of `inkling train` are in train/settings/options.h.
+// torch's, but only matrices have weight decay; those of `inkling train` are in train/settings/options.h.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class AdamW : public Optimizer<T> {
   public:
     using typename Optimizer<T>::Entry;
 
-    // Updates all parameters, or those that `takes` accepts; and of these, all elements, or those in `own`.
+    // Updates the elements in `own` of the parameters that `takes` accepts; both are all by default.
     AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
           const std::function<bool(const Entry&)>& takes = nullptr, const Ranges* own = nullptr);
 

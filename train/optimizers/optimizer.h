@@ -47,7 +47,7 @@ class Optimizer {
 
     virtual std::vector<State> state() = 0;
 
-    // The state of a parameter that it updates whole.
+    // The state of a parameter that is updated as a whole.
     std::vector<State> state_of(const Entry& entry) {
         const Range own{entry.offset, entry.offset + entry.parameter.size()};
         std::vector<State> found;
@@ -69,7 +69,7 @@ class Optimizer {
     };
 
     // Fills parts_ with the elements in `own`, or all, of the parameters that rate(entry), a double or nothing, takes.
-    // Weight decay is of matrices. Returns the number of elements.
+    // Only matrices have weight decay. Returns the number of elements.
     template <class Rate>
     std::size_t take_parts(const Ranges* own, double weight_decay, const Rate& rate) {
         std::size_t held = 0;

@@ -1,5 +1,5 @@
 // Stochastic gradient descent with momentum, as torch.optim.SGD computes it: weight decay is part of the gradient. The
-// defaults are torch's, but weight decay is of matrices alone; those of `inkling train` are in
+// defaults are torch's, but only matrices have weight decay; those of `inkling train` are in
 // train/settings/options.h.
 #pragma once
 

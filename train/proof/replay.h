@@ -24,20 +24,20 @@ struct Stretch {
     std::size_t first = 0, last = 0;  // their steps
 };
 
-// Those between the checkpoints that are whole, and the first, from step 0.
+// The stretches between the intact checkpoints, and the first, from step 0.
 std::vector<Stretch> stretches_of(const std::filesystem::path& run, const std::vector<CheckedCheckpoint>& newest_first);
 
-// Models of the run that lie elsewhere now; empty: where its settings say.
+// The new places of the run's models; empty: the places in its settings.
 struct MovedModels {
     std::string init_from = "";
     std::vector<std::string> teacher = {};
 };
 
 struct Replayed {
-    std::string problem = "";             // the first that differs, with its step; "" if the stretch holds
-    std::size_t losses = 0;               // recorded ones that are the same
+    std::string problem = "";             // the first difference, with its step; "" if the stretch holds
+    std::size_t losses = 0;               // number of recorded losses that are the same
     std::vector<std::size_t> lines = {};  // steps of lines of the chain that hold
-    std::string sha256 = "";              // of the weights at its end
+    std::string sha256 = "";              // of the weights at the end of the stretch
 };
 
 // Trains with the settings of the checkpoint at the end, or before a --resume that changed them, those in the chain.

@@ -84,7 +84,7 @@ Measured measure(const TrainOptions& options, const models::ParameterFilter& ada
         data::make_sampler(data::SamplerKind::random, tokens, options.batch_size, config.block_size, options.seed);
     const auto model = std::make_unique<models::Transformer<float>>(config);
     if (options.lora_rank > 0) {
-        const bool file = options.base_precision == WeightType::file;  // there is none: widened like q8_0
+        const bool file = options.base_precision == WeightType::file;  // the probe has no file: widened like q8_0
         model->freeze({file ? WeightType::q8_0 : options.base_precision});
         model->adapt(options.adapter_options(), adapted, Generator{options.seed});
     }

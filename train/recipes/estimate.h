@@ -26,7 +26,7 @@ double flops_per_step(const TrainOptions& options, const models::Architecture& a
 
 struct Estimate {
     std::size_t parameters = 0;  // with adapters
-    double trained = 0;          // all of them, or only the adapters
+    double trained = 0;          // all parameters, or only the adapters
     double tokens_per_step = 0, flops_per_step = 0;
     double state_bytes = 0;       // parameters, gradients, the optimizer's state, the average of the weights
     double work_bytes = 0;        // estimate: activations, and temporaries of updates, evaluations and saving

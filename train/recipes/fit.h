@@ -43,8 +43,8 @@ void fit(const Budget& budget, Config& config);
 // Chooses rows, batch and learning rate for an existing model, trained whole or by adapters.
 void fit_tuning(const Budget& budget, const models::Architecture& model, Config& config);
 
-// Does either, with the precision; a `loaded` model keeps its shape. Without a time limit it reads no clock, so the
-// same flags give the same run; with --max-flops they do on any machine. Returns the budget it used.
+// Calls one of the two, and chooses the precision; a `loaded` model keeps its shape. Without a time limit it reads no
+// clock, so the same flags give the same run; with --max-flops they do on any machine. Returns the budget it used.
 Budget fit_sizes(Budget budget, const models::Architecture* loaded, Config& config);
 
 // The number of steps to plan: those that fit, with a limit on epochs, and a least number for a short text; at least 1.
@@ -60,14 +60,14 @@ void fit_steps(const Budget& budget, double seconds_per_step, const models::Arch
 // weights.
 void fit_to_steps(const Budget& budget, Config& config);
 
-// Does all of it, and times some steps on `tokens`. `loaded` is the model to start from, or null for a new one. Returns
-// the measured seconds per step, 0 if it read no clock; nothing if the recipe fits nothing.
+// Makes all choices, and times some steps on `tokens`. `loaded` is the model to start from, or null for a new one.
+// Returns the measured seconds per step, 0 if it read no clock; nothing if the recipe fits nothing.
 std::optional<double> fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, Budget budget,
                                  models::Transformer<float>* loaded, Config& config);
 
 // Shared by fit.cpp and finetune.cpp.
 
-double max_epochs(const Budget& budget, const Config& config);   // that a run may see of its text
+double max_epochs(const Budget& budget, const Config& config);   // of the text in a run, at most
 std::size_t whole_parts(double rows, std::size_t shards);        // a multiple of the shards, at least one row each
 void fit_intervals(double evaluations, Config& config);          // `eval_every` etc. as parts of all steps, and `ema`
 void fit_tuning_to_steps(const Budget& budget, Config& config);  // fit_to_steps for an existing model

@@ -30,7 +30,7 @@ struct ChainLine {
     std::size_t step = 0;
     std::string text, base, teachers;
     std::string cpu;         // the kind of CPU that trained in bf16; "" for fp32
-    ChainSettings settings;  // all of them
+    ChainSettings settings;  // all settings
     FileHashes files;
     std::string before;  // sha256 of the line before; "" for the first
     std::string sha256;  // of this line
@@ -39,7 +39,7 @@ struct ChainLine {
 // Throws BadInput, naming the line, for anything that is not a line of a chain. Without the file there are no lines.
 std::vector<ChainLine> read_chain(const std::filesystem::path& run);
 
-// What does not hold: a line that was changed, or a checkpoint that is not the one of its line, or has none between
+// The first problem: a line that was changed, a checkpoint that differs from its line, or a missing line between
 // others.
 std::vector<std::string> chain_problems(const std::filesystem::path& run,
                                         const std::map<std::size_t, FileHashes>& checkpoints);

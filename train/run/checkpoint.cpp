@@ -239,7 +239,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     TrainingState state = read_state(file, what);
     const std::string name = found.contains("optimizer") ? text("optimizer") : "adamw";  // formerly the only one
     check<BadInput>(name == name_of(optimizer.kind()),
-                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
+                    "{}: was trained with --optimizer {}: continue with it, not with {}", what, name,
                     name_of(optimizer.kind()));
     const bool averaged = file.contains(kWeights + parameters.entries().front().name);
     Array<float> weights;
@@ -252,10 +252,10 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
         if (averaged) file.read(kWeights + entry.name, weights.data() + entry.offset, n);
     }
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
-                    "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
+                    "{}: is damaged, or does not belong to the {} beside it: continue from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");
     check<BadInput>(!found.contains(kModelFiles) || text(kModelFiles) == files_checksum(folder),
-                    "{}: {} or tokenizer.json beside it is not as it was saved: go on from another checkpoint", what,
+                    "{}: {} or tokenizer.json beside it changed after it was saved: take another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_config.json" : "config.json");
     average.start();
     if (averaged) copy_into(parameters.values(), weights);

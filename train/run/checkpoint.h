@@ -19,7 +19,7 @@ inline constexpr const char* kStateFile = "training_state.safetensors";
 struct TrainingState {
     std::size_t step = 0;  // updates tried so far; with the seed, it determines windows and dropout masks
     double best_val_loss = std::numeric_limits<double>::infinity();
-    std::size_t best_step = 0;  // its step; 0 if there is none, or an older version wrote the file
+    std::size_t best_step = 0;  // the step of the best evaluation; 0 before the first, and in files of older versions
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity if it was not evaluated
     double train_s = 0, elapsed_s = 0;
     Spikes spikes = {};                    // the steps that the next ones are compared with

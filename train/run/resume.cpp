@@ -39,7 +39,7 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
     for (const std::string& change : changed_settings(then, loop.options())) changes.push_back(change);
     const std::string what =
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
-    if (!what.empty() && !force) throw Mismatch(what, "undo that, or go on all the same with --force");
+    if (!what.empty() && !force) throw Mismatch(what, "undo that, or continue all the same with --force");
     loop.go_on_from(saved);
     extend(loop, then);
     return what;

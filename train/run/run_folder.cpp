@@ -205,7 +205,7 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
             throw NotSaved(fmt::format("{}: {} is intact", e.what(), whole.front().name()),
                            "continue from it with --resume auto");
         const char* const advice = checkpoints().empty() ? "nothing was saved: free disk space and start again"
-                                                         : "inkling verify tells which checkpoints are whole";
+                                                         : "inkling verify shows which checkpoints are intact";
         throw Error(fmt::format("{}: {}", e.what(), advice));
     }
     for (const fs::path& checkpoint : checkpoints()) {

@@ -32,7 +32,7 @@ struct Evaluated {
     std::string name() const { return folder.filename().string(); }
 };
 
-// The name of the one with the lowest validation loss, the first of equal ones; "" if none was evaluated.
+// The name of the checkpoint with the lowest validation loss, the earliest if equal; "" without an evaluation.
 std::string best_of(const std::vector<Evaluated>& newest_first);
 
 // A checkpoint that could not be saved.
@@ -54,8 +54,8 @@ class RunFolder {
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 
     // Writes a checkpoint whole or not at all: `write` fills a temporary folder, which is synced and renamed to
-    // step-NNNNNN. Then points `latest` to it and `best` to the one with the lowest validation loss, and removes all
-    // but the best and those that are to be kept. Throws Error, naming the newest intact checkpoint.
+    // step-NNNNNN. Then points `latest` to it and `best` to the checkpoint with the lowest validation loss, and removes
+    // all others, except those to keep. Throws Error, naming the newest intact checkpoint.
     std::filesystem::path save(std::size_t step, const std::function<void(const std::filesystem::path&)>& write);
 
     // Repairs the links and removes old checkpoints when a run resumes from one: an interrupted save leaves links to

@@ -95,8 +95,7 @@ void TrainOptions::validate() const {
         check(rate == 0 || optimizer != OptimizerKind::sgd, "{} is for --optimizer adamw and muon, got sgd", flag);
         check(rate == 0 || learning_rate > 0, "{} needs a --learning-rate above 0, whose schedule it follows", flag);
     }
-    check(lora_rank == 0 || !init_from.empty(),
-          "--lora-rank is for a model that exists: name it with --init-from MODEL");
+    check(lora_rank == 0 || !init_from.empty(), "--lora-rank needs a model to start from: give --init-from MODEL");
     check(lora_rank <= 65536, "--lora-rank must be at most 65536, got {}", lora_rank);
     in_range("--teacher-weight", teacher_weight, 0, 1);
     in_range("--lora-alpha", lora_alpha, -1e6, 1e6);

@@ -156,7 +156,7 @@ std::vector<Setting> all_settings() {
         {"lora-rank", &O::lora_rank, adapters, kUsual,
          "train low-rank adapters of rank N for the model of --init-from; 0: train the model itself"},
         {"init-adapter", &O::init_adapter, adapters, kUsual | kMayChange | kTakesFolder,
-         "adapter to start from: the folder of a run or of PEFT; its model is --init-from, else the one that it names"},
+         "adapter to start from: the folder of a run or of PEFT; its model is --init-from, else the one in its config"},
         {"lora-alpha", &O::lora_alpha, adapters, 0, "scale of the adapters, divided by the rank"},
         {"lora-dropout", &O::lora_dropout, adapters, 0, "dropout probability of the adapters' inputs"},
         {"lora-targets",
@@ -204,9 +204,9 @@ std::vector<Setting> all_settings() {
         {"config", &O::config, run, kUsual | kStart | kTakesFile,
          "read settings from a TOML file, such as a run's config.toml"},
         {"serve", &O::serve, run, kUsual | kStart,
-         "show the run on a web page while it trains; on this machine (the default host) the page can also ask for "
-         "samples and stop the run",
-         "[HOST:]PORT"},
+         "show the run on a web page at [HOST:]PORT while it trains; on this machine (the default host) the page can "
+         "also ask for samples and stop the run",
+         "ADDRESS"},
         {"allow-host", &O::allow_host, run, kUsual | kStart,
          "with --serve: accept requests to another name of this machine; repeatable", "NAME"},
         {"api-key-file", &O::api_key_file, run, kUsual | kStart | kTakesFile,

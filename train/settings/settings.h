@@ -86,7 +86,7 @@ const std::vector<Setting>& settings();
 // The settings whose values differ.
 std::vector<const Setting*> differing(const TrainOptions& a, const TrainOptions& b);
 
-// All values, and where they came from.
+// All values, and the source of each.
 struct Config {
     enum class Source { file, flag };
 

@@ -91,7 +91,7 @@ Config resolve(Config c, const Resume& resume) {
     check<WrongSetting>(!c.is_flag("teacher-weight") || !o.teacher.empty(),
                         "--teacher-weight is for --teacher: name a model with it");
     check<WrongSetting>(c.fits != Fits::model || !o.init_from.empty(),
-                        "--recipe finetune is for a model that exists: name it with --init-from MODEL");
+                        "--recipe finetune needs a model to start from: give --init-from MODEL");
     if (!resumed) c.choose("shards", o.shards, o.processes);
     if (c.fits != Fits::nothing) fit_given(c);
     if (resumed && (c.is_flag("max-iters") || c.is_flag("max-flops")) && !c.is_flag("max-time")) o.max_time = 0;

@@ -30,7 +30,7 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
     if (named.tokenizer->to_json() == own.to_json()) return;
     throw Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds", checkpoint.string(), options.tokenizer),
-        "undo that, or go on with the checkpoint's own by --force");
+        "undo that, or keep the checkpoint's with --force");
 }
 
 class Preparation {
@@ -133,7 +133,7 @@ class Preparation {
     // Loads the base model of adapters, in --base-precision.
     models::LoadedModel load_base(const fs::path& folder) const {
         check<WrongSetting>(!models::is_adapter(folder),
-                            "{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling export "
+                            "{} is an adapter: continue it with --init-adapter, or make it a model, by inkling export "
                             "--format hf",
                             folder.string());
         return models::load_model(folder, options_.dropout, {options_.base_precision});

@@ -30,7 +30,7 @@ struct SetupEvents {
                          double /*seconds_per_step*/) {}
 };
 
-// A text that several runs learn, one after the other.
+// A text that several runs train on, one after the other.
 struct TextOfRuns {
     data::Corpus corpus;
     data::DatasetsInMemory datasets = {};
@@ -39,7 +39,7 @@ struct TextOfRuns {
 // The parts, in the order in which prepare() makes them. The caller provides the corpus.
 struct PreparedRun {
     data::Corpus corpus = {};
-    data::DatasetsInMemory* datasets = nullptr;  // of the runs before, if several learn one text
+    data::DatasetsInMemory* datasets = nullptr;  // from earlier runs, if several train on one text
     models::LoadedModel loaded = {};
     data::Dataset text = {};
     std::unique_ptr<TrainingLoop> loop = nullptr;

@@ -25,7 +25,7 @@ struct ChoicePiece {
     std::size_t index = 0;  // which choice
     std::string text = "";
     std::vector<generate::TokenLogprobs> logprobs = {};
-    std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // of the token that ended the text
+    std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // for the token that ended the text
     std::size_t tokens = 0;                                              // generated so far
     generate::FinishReason finish = generate::FinishReason::none;
 };
@@ -59,7 +59,7 @@ class ChoiceStream {
         std::vector<Choice> choices = {};  // empty until the prompt is read
 
         std::size_t count() const { return stream.n_; }
-        bool read_piece();      // of the prompt; false: all is read
+        bool read_piece();      // reads the next piece of the prompt; false: no token is left
         void publish();         // sends new pieces
         bool finished() const;  // or failed
     };

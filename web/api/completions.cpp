@@ -94,7 +94,7 @@ ordered_json usage_of(const ChoiceStream& stream, std::size_t written) {
     return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
 }
 
-// Maps a piece to the choices of an answer: each becomes an event; for a whole text there is one.
+// Maps a piece to the choices of an answer. Each piece of a stream becomes an event; a whole text has one piece.
 using ToChoices = std::function<std::vector<ordered_json>(const ChoicePiece&)>;
 
 HttpResponse whole_answer(const Stream& stream, const TextRequest& request, ordered_json body,

@@ -16,9 +16,9 @@ class Fields : public formats::JsonObject {
   public:
     explicit Fields(const nlohmann::json& object, const std::string& place = "") : JsonObject(object, place) {}
 
-    // Refuses a field that is neither absent nor one of these values, the only ones without effect.
+    // Refuses a field unless it is absent or has a value without effect, as listed.
     void accept(const std::string& name, const std::vector<nlohmann::json>& values) const;
-    void refuse_others() const;  // that are on
+    void refuse_others() const;  // refuses unknown fields, unless their value means off
 };
 
 // The token ids of a list, the field `name` or a part of it.

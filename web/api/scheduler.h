@@ -19,7 +19,7 @@ struct SchedulerOptions {
     std::size_t parallel = 16;  // texts generated at once
     std::size_t queue = 256;    // texts that may wait
     std::size_t threads = 1;    // OpenMP threads
-    // While a prompt is read, running texts get a token before the next layer if they have waited so long.
+    // While a prompt is processed, running texts get a token before the next layer if they have waited this long.
     double seconds_between = 0.05;
 };
 

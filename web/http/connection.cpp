@@ -227,7 +227,7 @@ void Connection::answer() {
 
 void Connection::finish(bool ok) {
     const HttpOptions& options = service_.options;
-    if (peer_) peer_->begin_answer();  // of one that ended before it began, too: the socket may close
+    if (peer_) peer_->begin_answer();  // also if the handler ended before it began: the socket may close
     if (options.observe) options.observe(route_ ? route_->path : "", response_.status, seconds_now() - start_);
     set_busy(false);
     response_ = {};

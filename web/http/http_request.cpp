@@ -62,7 +62,7 @@ void RequestParser::read(std::string& bytes) {
     if (error == http::error::header_limit) throw HttpError(431, "the headers of the request are too long");
     if (error == http::error::body_limit) throw body_too_large(max_body_);
     if (error && error != http::error::need_more)
-        throw HttpError(400, "the request is not as HTTP/1.1 has it: " + error.message());
+        throw HttpError(400, "not a valid HTTP/1.1 request: " + error.message());
 }
 
 // Checks what Beast does not: encodings, methods, and the number of headers.
@@ -71,7 +71,7 @@ void RequestParser::take_head() {
     if (head.count(http::field::host) > 1) throw HttpError(400, "Host: one is required");
     const auto encoding = head.find(http::field::transfer_encoding);
     if (encoding != head.end() && (formats::lower(std::string(view(encoding->value()))) != "chunked" || http_1_0()))
-        throw HttpError(400, "Transfer-Encoding: chunked is the only one that is known");
+        throw HttpError(400, "Transfer-Encoding: only chunked is supported");
     const http::verb method = head.method();
     if (method != http::verb::post && method != http::verb::put && method != http::verb::patch && !parser_.is_done())
         throw HttpError(400, "a body is for POST, PUT and PATCH");
@@ -79,7 +79,7 @@ void RequestParser::take_head() {
         request_.headers.emplace(formats::lower(std::string(view(header.name_string()))), view(header.value()));
     if (const std::string coding = formats::lower(request_.header("content-encoding"));
         !coding.empty() && coding != "identity")
-        throw HttpError(415, "Content-Encoding: bodies are not to be compressed");
+        throw HttpError(415, "Content-Encoding: compressed bodies are not supported");
     request_.method = view(head.method_string());
     if (head.target().size() > kMaxTarget) throw HttpError(414, "the path is too long");
     const auto [path, query] = split(view(head.target()), '?');

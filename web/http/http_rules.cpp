@@ -56,7 +56,7 @@ bool is_own_name(const HttpOptions& options, const std::string& host) {
 
 constexpr std::size_t kShown = 100;  // bytes of a header in a message
 
-// Compares digests, so that the time tells nothing of the keys.
+// Compares digests, so that the time does not depend on the keys.
 bool is_one_of(const std::vector<std::string>& keys, const std::string& given) {
     const std::string digest = formats::sha256(given);
     return std::any_of(keys.begin(), keys.end(), [&](const std::string& k) { return formats::sha256(k) == digest; });

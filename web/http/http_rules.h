@@ -11,7 +11,7 @@ void check_source(const HttpOptions& options, const HttpRequest& request);
 // Throws HttpError 401.
 void check_key(const std::vector<std::string>& keys, const HttpRequest& request);
 
-// Whether its Origin is one that --allow-origin names.
+// Whether --allow-origin names its Origin.
 bool is_allowed_origin(const HttpOptions& options, const HttpRequest& request);
 
 }  // namespace inkling::web

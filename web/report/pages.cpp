@@ -72,7 +72,7 @@ std::string fill(std::string_view page, const std::vector<std::pair<std::string_
 std::string_view part(std::string_view name) {
     for (const PagePart& p : page_parts())
         if (p.name == name) return p.text;
-    throw Error(fmt::format("there is no part of a page called {}", name));
+    throw Error(fmt::format("there is no page file {}", name));
 }
 
 // The hash that names an inline style or script in the Content-Security-Policy.

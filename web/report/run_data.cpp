@@ -130,7 +130,7 @@ Json card_of(const fs::path& run, Json& notes) {
     if (!formats::is_there(run / "run.json")) return nullptr;  // a run of an older version
     const std::string what = (run / "run.json").string();
     Json card = formats::json_or_null(formats::read_file(what, formats::FileKind::json));
-    check<BadInput>(card.is_object(), "{}: is no JSON object", what);
+    check<BadInput>(card.is_object(), "{}: expected a JSON object", what);
     drop_misfits(what, card, kCard, notes);
     if (card.contains("machine")) drop_misfits(what + ": machine", card["machine"], kMachine, notes);
     if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");

@@ -28,7 +28,7 @@ std::string punctuation() {
     return fmt::format(R"((?![{}])[!-/:-@\[-`{{-~\p{{P}}\x{{166D}}\x{{111C9}}])", newer);
 }
 
-// The pattern of a step; none: ByteLevel without one.
+// The pattern of a step; nullopt for ByteLevel without a pattern.
 std::optional<Pattern> pattern_of(const PreTokenizerStep& step) {
     if (const auto* const metaspace = std::get_if<MetaspaceStep>(&step)) return Pattern(metaspace->sign, true);
     if (const auto* const bytes = std::get_if<ByteLevelStep>(&step))
@@ -36,7 +36,7 @@ std::optional<Pattern> pattern_of(const PreTokenizerStep& step) {
     using Kind = SplitStep::Kind;
     const auto& split = std::get<SplitStep>(step);
     if (split.kind == Kind::pattern) return split.pattern;
-    // The built-in ones need few steps on any text.
+    // The built-in patterns need few steps on any text.
     const std::string word = word_class;
     const std::string text = split.kind == Kind::digits  // Unicode 17's included
                                  ? R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"
@@ -61,7 +61,7 @@ PreTokenizer::PreTokenizer(PreTokenizerSpec spec) : spec_(std::move(spec)) {
     letters_ = bytes && !std::holds_alternative<ByteLevelStep>(spec_.steps.back());
 }
 
-// A step that ends pieces between letters and white space must come before any that sees more than a few characters.
+// True if a step that cuts between letters and white space comes before all steps that see more than a few characters.
 bool PreTokenizer::may_be_cut() const {
     for (std::size_t i = 0; i < spec_.steps.size(); ++i) {
         if (const auto* const bytes = std::get_if<ByteLevelStep>(&spec_.steps[i]))
@@ -128,7 +128,7 @@ void PreTokenizer::Scan::byte_level(std::string_view text, std::size_t stage, Pl
     patterns_[stage] ? gpt2_pieces(text, *patterns_[stage], next) : next(text);
 }
 
-// Joins neighbouring pieces in order; whether the waiting piece and the next one are matches decides.
+// Joins neighbouring pieces, depending on which of the waiting piece and the next piece are matches.
 void PreTokenizer::Scan::cut(std::string_view text, Pattern::Scan& matches, SplitBehavior behavior, bool invert,
                              const TakePiece& take) {
     const auto joined = [behavior](bool waiting, bool next) {

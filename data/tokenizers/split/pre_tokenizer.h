@@ -2,7 +2,7 @@
 //   const PreTokenizer pre({});                            // GPT-2's
 //   PreTokenizer::Scan scan(pre);                          // one per thread
 //   scan.pieces("Hello world!", true, [](std::string_view p) {});  // "Hello" " world" "!"
-// A byte that is not UTF-8 is a piece of its own; the text between two such bytes is split separately.
+// A byte that is not UTF-8 is a piece of its own; the text between two of these is split separately.
 #pragma once
 
 #include <functional>

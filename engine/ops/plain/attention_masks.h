@@ -1,4 +1,4 @@
-// What a query may see: options of attention, and masks and biases for it. A mask is 1 where a query may look.
+// Options, masks and biases of attention. A mask is 1 where a query may look.
 #pragma once
 
 #include <optional>

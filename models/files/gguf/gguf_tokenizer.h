@@ -21,7 +21,7 @@ void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokeniz
 // the names of special tokens. Throws BadInput, naming the file, for other tokenizers.
 std::unique_ptr<data::Tokenizer> read_gguf_tokenizer(const formats::GgufFile& file);
 
-// What the file at this path leaves open about its tokenizer, for the user; "": nothing, or no GGUF file.
+// A warning for the user if the file at this path leaves its tokenizer unclear; "" otherwise.
 std::string gguf_warning(const std::filesystem::path& path);
 
 // The tokens that begin and end a text, by their keys and, as in llama.cpp, by their text.

@@ -1,4 +1,4 @@
-// What llama.cpp knows of tokens beside a file: kinds of tokens (tokenizer.ggml.token_type), names of keys, the splits
+// llama.cpp's built-in knowledge of tokens: kinds of tokens (tokenizer.ggml.token_type), names of keys, the splits
 // of byte pairs that tokenizer.ggml.pre names, and tokens that it takes for control tokens because of their text.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr std::pair<const char*, const char*> kGgufTokenNames[] = {
 inline constexpr const char* kNoTokenizer = "none";  // tokenizer.ggml.model of token ids
 inline constexpr const char* kSpaceSign = "\u2581";  // SentencePiece's for a space
 
-// The id under tokenizer.ggml.NAME_token_id, else SentencePiece's usual one, where it is one of the vocabulary.
+// The id under tokenizer.ggml.NAME_token_id, else SentencePiece's usual id, if it is in the vocabulary.
 std::optional<std::int32_t> gguf_token(const formats::GgufFile& file, const std::string& name, std::size_t vocab_size);
 
 // Whether llama.cpp takes a token for a control token because of its text, whatever its type is.
