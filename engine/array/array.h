@@ -99,7 +99,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
 
     operator const ConstArray<T>&() const noexcept { return elements_; }
 
-    // What is written in place: a number, or an array or an expression that broadcasts to the shape.
+    // A value to write in place: a number, or an array or an expression that broadcasts to the shape.
     struct Values : ConstArray<T> {  // NOLINT: implicit on purpose
         Values(const ConstArray<T>& values) : ConstArray<T>(values) {}
         Values(const Array& values) : ConstArray<T>(values.elements_) {}

@@ -1,5 +1,5 @@
-// Threads share graphs: runs that only read a node may have it at the same time, a run that changes nodes has each to
-// itself, and a run that would have to wait for another throws.
+// Threads share graphs: several runs may read a node at the same time, a run that changes nodes owns each exclusively,
+// and a run that would have to wait for another throws.
 // Threads may run backward at the same time through graphs that share leaves, and ask for a leaf's gradient meanwhile.
 // Node::mutex guards the gradient of a leaf; in any node, the requests of users (debug/watch.h) and output.recompute.
 // All else of an intermediate node belongs to its run. A thread that waits for the mutex must not hold Python's lock,
@@ -10,7 +10,7 @@
 
 namespace inkling {
 
-// What a run does with the nodes of a graph: it sums gradients in them and may release them, or it only reads.
+// The access of a run to the nodes of a graph: to sum gradients and release nodes, or only to read.
 enum class Access { change, read };
 
 // A node that belongs to a run until the claim ends.

@@ -24,8 +24,8 @@ class Tensor;
 template <class T>
 struct Watch;
 
-// The gradient of an op: given dy, the gradient of the output, it adds those of the inputs. record() makes one of the
-// op's closure; a closure may have one of the two forms, or both.
+// The gradient of an op: given dy, the gradient of the output, it adds those of the inputs. record() makes it from the
+// op's closure, which has one of the two forms, or both.
 template <class T>
 class OpGradient {
   public:
@@ -55,7 +55,7 @@ struct Node {
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
-    // What threads share: claim.h
+    // Shared between threads: claim.h
     std::atomic<int> runs = 0;   // how many runs only read the node; -1 while one changes it
     std::recursive_mutex mutex;  // guards the gradient of a leaf
     struct {

@@ -1,4 +1,4 @@
-// Declarations that an op may make about its output y after record(), and questions that it may ask about its inputs:
+// Declarations of an op about its output y, after record(), and questions about its inputs:
 //   can_recompute(y, [saved] { return gelu(*saved); });     // then linear(y, w) need not save y:
 //   const auto again = recomputation(x);                    // in linear; null if x must be saved
 #pragma once

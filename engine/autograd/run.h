@@ -52,7 +52,7 @@ class GraphRun {
     std::unordered_map<const Node<T>*, Tensor<T>> recorded_;       // the gradients with a graph
 };
 
-// Throws unless y wants a gradient, and dy fits it: of its shape, or undefined for a single number.
+// Throws unless y wants a gradient and dy has its shape, or is undefined where y is a single number.
 template <class T>
 void check_cotangent(const char* what, const Tensor<T>& y, const ConstArray<T>& dy);
 

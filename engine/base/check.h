@@ -1,4 +1,4 @@
-// check() throws unless a condition holds. Messages read "op: requirement, got <every shape>: the mend, if known":
+// check() throws unless a condition holds. Messages read "op: expected X, got <every shape>: the fix, if known":
 //   check(x.rank() > 0, "softmax: the last axis must exist, got shape {}", x.shape());
 #pragma once
 

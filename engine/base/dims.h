@@ -100,7 +100,7 @@ class Dims {
         size_ = n;
     }
 
-    static constexpr std::size_t kFew = 4;  // of these, all have a value, and are copied
+    static constexpr std::size_t kFew = 4;  // these always have a value, and are always copied
 
     std::size_t size_ = 0;
     T values_[kMaxRank];

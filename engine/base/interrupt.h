@@ -1,8 +1,8 @@
-// Long work asks between its parts whether it is still wanted, so that Ctrl-C ends it soon:
+// Long computations check between their parts whether to continue, so that Ctrl-C ends them soon:
 //   const Interruptible scope([&] { return signal != 0; });   // on this thread, to the end of the scope
 //   model.prefill(cache, prompt, logits);                     // throws Interrupted soon after the signal
-// Transformer::hidden asks before each layer, and Transformer::loss before the head, too; both leave everything as it
-// was.
+// Transformer::hidden checks before each layer, and Transformer::loss also before the head; both leave everything
+// unchanged.
 #pragma once
 
 #include <exception>

@@ -16,7 +16,7 @@ struct Pieces {
 };
 
 // The remaining pieces of a thread. The thread takes them from the front; threads that are done with their own take
-// from the back, so that none waits for a thread whose processor another program uses.
+// from the back, so nobody waits for a thread whose processor another program uses.
 class alignas(64) Share {
   public:
     void give(std::uint64_t begin, std::uint64_t end) { left_.store(begin << 32 | end, std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
 // OpenMP loops over disjoint outputs. One thread computes each output, in one order, so results never depend on the
-// number of threads, nor on who computes what. Small work stays on the calling thread, because a parallel region costs
-// microseconds.
+// number of threads, nor on which thread computes what. Small work stays on the calling thread, because a parallel
+// region costs microseconds.
 //   parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) { for (...) y[i] = ...; });
 #pragma once
 

@@ -12,8 +12,8 @@ namespace inkling {
 
 inline constexpr std::size_t kQ8Block = 32;
 
-// Rounds a block, ties away from zero; returns d. A block that is not finite becomes zeros, and d NaN. Loops that
-// compilers make vectors of.
+// Rounds a block, ties away from zero; returns d. A block that is not finite becomes zeros, and d NaN. Compilers
+// vectorize its loops.
 inline float round_to_q8(const float* x, std::int8_t* q) {
     std::uint32_t most = 0;  // the bits of positive numbers are in the order of the numbers
     for (std::size_t i = 0; i < kQ8Block; ++i) most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFF);

@@ -1,4 +1,4 @@
-// Sets a variable, such as one of this thread, to the end of the scope.
+// Sets a variable, for example of this thread, until the end of the scope.
 //   const ScopedValue with(depth, depth + 1);
 #pragma once
 

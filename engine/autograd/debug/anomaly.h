@@ -2,7 +2,7 @@
 //   const DetectAnomaly detect;             // checks every op of this thread, to the end of the scope
 //   model.loss(ids, targets).backward();    // throws Anomaly: "layer 3, attention: linear: the first value that ..."
 // Each op then costs a pass over its inputs, its value and the gradients of its backward; when off, a test of one flag.
-// An op whose inputs hold infinities, such as a mask's, may hold some too, but no NaN.
+// An op whose inputs hold infinities, for example those of a mask, may have infinities too, but no NaN.
 //   const Region region("layer", 3);        // messages about ops in this scope begin with "layer 3"
 #pragma once
 
