@@ -81,6 +81,7 @@ int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t
     budget.tokens = static_cast<std::size_t>(vocabulary_.tokens), budget.vocabulary = vocabulary_.size;
     if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, config);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
+    train::fit_memory(config, architecture, vocabulary_.tokens);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, options.processes);
     train::fit_steps(budget, needed.seconds_per_step(), architecture, config);
     if (fits) {  // the number of steps decides whether weights are averaged
@@ -130,11 +131,12 @@ int print_estimate(train::Config config, const data::Corpus& corpus, std::size_t
                             quantity(needed.flops_per_step, "FLOP")));
     row("memory",
         fmt::format(
-            "{}about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
+            "{}about {}: {} parameters, gradients and optimizer, {} activations and temporaries{}, {} tokens, {} the "
             "program itself",
             options.processes > 1 ? fmt::format("of each of {} processes ", options.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
-            quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
+            options.checkpoint_activations ? " of recomputed layers" : "", quantity(needed.text_bytes, "B"),
+            quantity(needed.kProgramBytes, "B")));
     const std::size_t kept = options.keep_checkpoints + options.steps_to_save().size() + 1;
     row("disk", fmt::format("{} per checkpoint; {} are kept", quantity(needed.checkpoint_bytes, "B"),
                             options.keep_checkpoints == 0 ? "all" : fmt::format("up to {}", kept)));

@@ -1,8 +1,9 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
 // The product adds the bias; the products dX and dW write to the memory of the gradient. In bfloat16 X is saved
 // rounded, because the product dW rounds it anyway; or it is recomputed, if the op that made it can do so
-// (can_recompute). Backward rounds W again, because a second copy of all weights is large. A packed W is widened for
-// each product.
+// (can_recompute). Backward rounds W again, because a second copy of all weights is large. A packed W is widened by
+// blocks of rows: each gives columns of Y, and adds to dX along K, in order, so the bits are those of the whole
+// product.
 #include "engine/fused/linear.h"
 
 #include "engine/autograd/op_gradients.h"
@@ -37,10 +38,14 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
     const std::function<ConstArray<T>()> recompute = recomputation(x);
     const bool keep = weight.tensor().requires_grad() && !recompute;
     const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
-    Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
+    Operand<T> x2 = keep || weight.packed() ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
     const Precision precision = x2.precision();
     const SavedWeight<T> w(weight);
-    product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
+    const ConstArray<T> b = bias.value().contiguous();
+    w.each_block(precision, [&](std::size_t begin, std::size_t end, const Operand<T>& w_rows) {
+        Array<T> columns = y2.sliced(1, begin, end);
+        product(x2, w_rows.transposed(), columns, {}, b.defined() ? b.sliced(0, begin, end) : b);
+    });
     if (!keep) x2 = Operand<T>();
     auto gradient = [=, saves_x = weight.tensor().requires_grad(), shape_x = x.shape()](const Tensor<T>& dy,
                                                                                         Gradients<T>& grads) {
@@ -64,10 +69,11 @@ Tensor<T> linear(const Tensor<T>& x, const std::type_identity_t<Weight<T>>& weig
             });
         }
         if (grads.wanted(0)) {
-            const Operand<T> w2 = w.operand(precision);
             grads.accumulate_into(0, [&](const Array<T>& dx, bool accumulate) {
                 Array<T> dx2 = dx.reshaped({rows, in});
-                product(dy2, w2, dx2, {accumulate});
+                w.each_block(precision, [&](std::size_t begin, std::size_t end, const Operand<T>& w_rows) {
+                    product(dy2.columns(begin, end), w_rows, dx2, {accumulate || begin > 0});
+                });
             });
         }
         if (grads.wanted(2)) grads.add(2, std::move(db));

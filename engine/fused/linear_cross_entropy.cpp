@@ -3,15 +3,19 @@
 //              loss = mean over rows of (m + ln l) - z_target
 //   backward   recompute z;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
 //              dX += dz W     dW's rows of the block = dz^T X
+//   frozen W   forward also sums s = sum_v e^(z_v - m) W_v, which shrinks as l does, so z is computed once
+//   backward   dX = dy / rows (s / l - W_target), with a cap each term times 1 - (z / c)^2
 // Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is computed.
 #include "engine/fused/linear_cross_entropy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine/array/rows.h"
 #include "engine/autograd/op_gradients.h"
 #include "engine/base/both_types.h"
+#include "engine/fused/embedding.h"
 #include "engine/fused/linear.h"
 #include "engine/kernels/activation_row.h"
 #include "engine/kernels/lanes.h"
@@ -48,6 +52,41 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
 template <class T>
 void cap_row(std::size_t n, T* z, T cap, T inverse) {
     simd_map(n, z, {z}, [=](auto v) { return activation_row::softcap(v, cap, inverse); });
+}
+
+// z of a block becomes e^(z - top), with a cap times 1 - (z / c)^2. `sum`, of the blocks before, shrinks with the top.
+template <class T>
+void weigh_block(const Row<T>& row, T top_before, T* z, std::size_t n, T inverse_cap, T* sum, std::size_t width) {
+    if (row.top > top_before && top_before > -std::numeric_limits<T>::infinity()) {
+        const Vec<T> less(portable::exp(top_before - row.top));
+        simd_map(width, sum, {sum}, [less](auto s) { return s * less; });
+    }
+    const Vec<T> top(row.top), r(inverse_cap), one(T{1});
+    if (row.top == -std::numeric_limits<T>::infinity()) {
+        std::fill_n(z, n, T{0});
+    } else if (inverse_cap > 0) {
+        simd_map(n, z, {z}, [=](auto v) { return portable::exp(v - top) * (one - v * r * (v * r)); });
+    } else {
+        simd_map(n, z, {z}, [=](auto v) { return portable::exp(v - top); });
+    }
+}
+
+// Sums s of rows become s / l - W_target, with a cap for the target times 1 - (z / c)^2.
+template <class T>
+void subtract_targets(const std::vector<Row<T>>& rows, const IdArray& targets, std::int32_t ignore,
+                      const Weight<T>& weight, Precision precision, T inverse_cap, Array<T>& sums) {
+    const NoGrad scope;
+    IdArray known = targets.clone();
+    std::replace(known.data(), known.data() + known.size(), ignore, std::int32_t{0});
+    const std::size_t width = sums.dim(1);
+    const ConstArray<T> own = Operand<T>::rounded(embedding(known, weight).value(), precision).values().contiguous();
+    each_row(rows.size(), width, [&](std::size_t i) {
+        if (targets.data()[i] == ignore) return;
+        const T z = rows[i].target * inverse_cap;
+        const Vec<T> share(1 / rows[i].sum), slope(1 - z * z);
+        T* const sum = sums.data() + i * width;
+        simd_map(width, sum, {sum, own.data() + i * width}, [=](auto s, auto w) { return s * share - w * slope; });
+    });
 }
 
 template <class T>
@@ -107,14 +146,24 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
             visit(v, n, w, z);
         }
     };
+    const bool frozen = x.requires_grad() && !weight.tensor().requires_grad() && !NoGrad::active();
+    const T inverse_cap = cap > 0 ? inverse : T{0};
+    Array<T> sums = frozen ? Array<T>({rows, C}, T{0}) : Array<T>();
     std::vector<Row<T>> stats(rows);
-    each_block([&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
+    each_block([&](std::size_t v, std::size_t n, const Operand<T>& w, Array<T>& z) {
         T* const logits = z.data();
         each_row(rows, n, [&](std::size_t i) {
-            if (targets.data()[i] == ignore) return;
-            if (cap > 0) cap_row(n, logits + i * n, c, inverse);
-            take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
+            T* const row = logits + i * n;
+            if (targets.data()[i] == ignore) {
+                if (frozen) std::fill_n(row, n, T{0});
+                return;
+            }
+            if (cap > 0) cap_row(n, row, c, inverse);
+            const T top = stats[i].top;
+            take_block(stats[i], row, n, v, targets.data()[i]);
+            if (frozen) weigh_block(stats[i], top, row, n, inverse_cap, sums.data() + i * C, C);
         });
+        if (frozen) product(Operand<T>::rounded(z, x2.precision()), w, sums, {.accumulate = true});
     });
     double total = 0;  // in double and in order, so that the mean of many rows keeps its last digits
     Array<T> log_sums({rows}, T{0});
@@ -125,6 +174,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         log_sums.data()[i] = r.top + log_sum;
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
     }
+    if (frozen) subtract_targets(stats, targets, ignore, weight, x2.precision(), inverse_cap, sums);
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
     auto gradient = [=, shape = x.shape()](const Tensor<T>& dy, Gradients<T>& grads) {
         const WithPrecision scope(x2.precision());
@@ -157,6 +207,12 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
     };
     auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
         const T g = *dy.data() * static_cast<T>(weight_of_row);
+        if (sums.defined()) {
+            const Vec<T> wide(g);
+            Array<T> dx(shape);
+            simd_map(sums.size(), dx.data(), {sums.data()}, [wide](auto s) { return s * wide; });
+            return grads.add(0, std::move(dx));
+        }
         Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
         const auto run = [&](Array<T>& dw, bool accumulate) {
             each_block([&](std::size_t v, std::size_t n, const Operand<T>& w, Array<T>& z) {

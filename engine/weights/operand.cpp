@@ -45,6 +45,12 @@ Operand<T> Operand<T>::transposed() const {
 }
 
 template <class T>
+Operand<T> Operand<T>::columns(std::size_t begin, std::size_t end) const {
+    return bfloat16_ ? of_bfloat16(bfloat16_->sliced(1, begin, end))
+                     : Operand(full_->sliced(1, begin, end), precision_);
+}
+
+template <class T>
 void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options,
              const ConstArray<std::type_identity_t<T>>& bias) {
     check(a.precision_ == b.precision_, "product: both operands must have the same precision");
@@ -55,6 +61,15 @@ void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions 
         if (b.bfloat16_) return gemm(*a.full_, *b.bfloat16_, c, options, bias);
     }
     gemm(*a.full_, *b.full_, c, options, bias);
+}
+
+template <class T>
+std::size_t SavedWeight<T>::rows_at_once(Precision precision) const {
+    constexpr std::size_t kBytes = std::size_t{4} << 20;  // of widened rows: they stay in L3
+    constexpr std::size_t kTiles = 48;    // whole groups of a packed matrix, and whole tiles of a product
+    constexpr std::size_t kFewest = 240;  // so that dX is not read and written for few rows
+    const bool as_it_is = !packed_ || (precision == Precision::bf16 && packed_->bfloat16().defined());
+    return as_it_is ? rows_ : std::max(kFewest, kBytes / sizeof(T) / packed_->columns() / kTiles * kTiles);
 }
 
 template <class T>

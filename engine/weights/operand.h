@@ -31,7 +31,8 @@ class Operand {
     const std::optional<ConstArray<BFloat16>>& bfloat16() const { return bfloat16_; }
     ConstArray<T> values() const;  // widened if rounded
     Operand reshaped(const Shape& shape) const;
-    Operand transposed() const;  // the two last axes
+    Operand transposed() const;                                 // the two last axes
+    Operand columns(std::size_t begin, std::size_t end) const;  // of a matrix
 
     template <class U>
     friend void product(const Operand<U>& a, const Operand<U>& b, Array<U>& c, GemmOptions options,
@@ -44,6 +45,7 @@ class Operand {
 };
 
 // Saves the weight of a layer for backward, as an operand, whole or by rows. Widens a packed weight in each call.
+//   w.each_block(precision, [&](std::size_t begin, std::size_t end, const Operand<T>& rows) { ... });
 template <class T>
 class SavedWeight {
   public:
@@ -51,8 +53,21 @@ class SavedWeight {
         : rows_(weight.dim(0)), packed_(weight.packed()), full_(weight.tensor()) {}
     Operand<T> operand(Precision precision) const { return rows(0, rows_, precision); }
     Operand<T> rows(std::size_t begin, std::size_t end, Precision precision) const;
+    // Visits the rows in order: at once, or as many as fit the cache when widened.
+    template <class Visit>
+    void each_block(Precision precision, const Visit& visit) const {
+        const std::size_t step = rows_at_once(precision);
+        std::size_t begin = 0;
+        do {  // once for no rows, too: their product is zeros
+            const std::size_t end = std::min(rows_, begin + step);
+            visit(begin, end, rows(begin, end, precision));
+            begin = end;
+        } while (begin < rows_);
+    }
 
   private:
+    std::size_t rows_at_once(Precision precision) const;
+
     std::size_t rows_;
     std::shared_ptr<const PackedMatrix> packed_;
     Saved<T> full_;

@@ -80,3 +80,18 @@ TEST_CASE("estimate: what cannot fit is refused, a recomputed layer keeps its in
     const double input = 4.0 * 4 * 128 * 256;  // bytes of a layer's
     CHECK(work(40) - work(20) < 3 * 20 * input);
 }
+
+TEST_CASE("estimate: layers are recomputed where memory asks for it and nothing is given", "[train][unsanitized]") {
+    train::Config c;
+    c.options = options(OptimizerKind::adamw, 0);
+    const auto chosen = [&] {
+        c.options.checkpoint_activations = false;
+        train::fit_memory(c, c.options.model_config(100), 1e6);
+        return c.options.checkpoint_activations;
+    };
+    CHECK_FALSE(chosen());
+    c.options.batch_size = 1'000'000'000;
+    CHECK(chosen());
+    c.given["checkpoint-activations"] = train::Config::Source::flag;
+    CHECK_FALSE(chosen());
+}

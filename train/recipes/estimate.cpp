@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -134,21 +135,31 @@ bool is_small(double tokens, const models::Architecture& config) {
            training_flops(config, tokens) < kFlops;
 }
 
-// A smaller model of the same kind: heads of the same width, at most 512 wide, a context of at most 512, few layers.
+// The model with all widths divided by the same number, as far as they can be; else with heads of at most 512 numbers,
+// a model at most 512 wide. It has a context of at most 512, and layers of at most 8M numbers, if possible.
 models::Architecture smaller(const models::Architecture& config) {
+    constexpr std::size_t kLayer = 8'000'000, kLargest = 4 * kLayer;  // numbers
     models::Architecture small = config;
-    const std::size_t head = std::min<std::size_t>(config.head_size(), 512);
-    const auto scaled = [](std::size_t size, std::size_t now, std::size_t before) {
-        return std::max<std::size_t>(1, size * now / before);
-    };
-    small.n_head = std::clamp<std::size_t>(512 / head, 1, config.n_head);
-    small.n_kv_head = 0;
-    small.n_layer = std::min<std::size_t>(config.n_layer, 4);
-    small.n_embd = config.head_dim ? scaled(config.n_embd, small.n_head, config.n_head) : head * small.n_head;
-    if (config.head_dim) small.head_dim = head;
-    if (config.n_inner) small.n_inner = scaled(config.n_inner, small.n_embd, config.n_embd);
+    small.n_layer = 2;  // adapters leave nothing to recompute in the first
     small.block_size = std::min<std::size_t>(config.block_size, 512);
     small.vocab_size = 64;  // the head computes its logits in parts: estimate() counts their memory
+    const std::size_t heads = std::gcd(config.n_head, config.kv_heads());
+    for (std::size_t by = 1; by <= heads; ++by) {
+        if (heads % by != 0 || config.n_embd % by != 0 || config.inner() % by != 0) continue;
+        small.n_head = config.n_head / by;
+        small.set_kv_heads(config.kv_heads() / by);
+        small.n_embd = config.n_embd / by;
+        if (config.n_inner) small.n_inner = config.n_inner / by;
+        if (models::matrix_count(small) <= kLayer) break;
+    }
+    if (models::matrix_count(small) <= kLargest) return small;
+    const std::size_t head = std::min<std::size_t>(config.head_size(), 512);
+    const auto scaled = [&](std::size_t size) { return std::max<std::size_t>(1, size * small.n_head / config.n_head); };
+    small.n_head = std::clamp<std::size_t>(512 / head, 1, config.n_head);
+    small.n_kv_head = 0;
+    small.n_embd = config.head_dim ? scaled(config.n_embd) : head * small.n_head;
+    if (config.head_dim) small.head_dim = head;
+    if (config.n_inner) small.n_inner = scaled(config.n_inner);
     return small;
 }
 
@@ -182,22 +193,30 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     release_cached_buffers();
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
     const bool whole = is_small(tokens, rows);
-    const models::Architecture small = whole ? rows : smaller(rows);
-    if (!whole) tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
+    models::Architecture small = whole ? rows : smaller(rows);
+    const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
+    if (!whole) {
+        // As many numbers in an activation as in the run, up to 2M: larger ones are recomputed rather than saved.
+        constexpr double kNumbers = 2 << 20;
+        const double in_a_row = static_cast<double>(small.block_size * small.n_embd);
+        const double numbers = std::min(kNumbers, tokens * static_cast<double>(config.n_embd));
+        tried.batch_size = static_cast<std::size_t>(std::max(1.0, std::round(numbers / in_a_row)));
+    }
     Measured m = measure(tried, adapted, small, eval_tokens);
     if (!whole) {
-        const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
-        const std::size_t tried_tokens = tried.batch_size * small.block_size;
-        const double more = tokens / static_cast<double>(tried_tokens), width = ratio(config.n_embd, small.n_embd);
+        const double more = tokens / ratio(tried.batch_size * small.block_size, 1),
+                     width = ratio(config.n_embd, small.n_embd);
+        const double two = m.step;
+        small.n_layer = 3;
+        release_cached_buffers();
+        m = measure(tried, adapted, small, eval_tokens);
+        const double layer = std::max(0.0, m.step - two);  // a further layer takes as much as the third
         const double matrices = options.lora_rank > 0
                                     ? result.trained / trained_count(options, small)
                                     : ratio(models::matrix_count(config), models::matrix_count(small));
-        // A further layer takes as much as each of these; a recomputed one keeps only its input.
-        const double layer = options.checkpoint_activations ? 4.0 * static_cast<double>(tried_tokens * small.n_embd)
-                                                            : ratio(m.step, small.n_layer);
         const double logits =
             4 * tokens * static_cast<double>(columns_at_a_time(static_cast<std::size_t>(tokens), config.vocab_size, 4));
-        m.step = more * width * (m.step + layer * static_cast<double>(config.n_layer - small.n_layer)) + 3 * logits;
+        m.step = more * width * (two + layer * (static_cast<double>(config.n_layer) - 2)) + 3 * logits;
         m.update *= matrices;
         m.copies *= matrices;
         m.evaluation *= width;
@@ -208,19 +227,31 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     return result;
 }
 
-void check_memory(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
+static double room() { return static_cast<double>(available_memory()) + static_cast<double>(memory_in_use()); }
+
+static bool certainly_fits(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
     // an upper bound of the work bytes: a constant for any run, and bytes per activation between layers
     constexpr double kAny = 1e9, kEach = 200;
-    constexpr double kSure = 0.7;  // share of the estimate that is certain
-    const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
-    Estimate needed = estimate_sizes(options, config, text_tokens);
-    const double taught = teacher_bytes(options, config);
+    const Estimate needed = estimate_sizes(options, config, text_tokens);
     const std::size_t length = std::min(config.block_size, options.block_size);
     const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *
                                static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
-    if (2 * (needed.state_bytes + taught) + kEach * activations + kAny < room) return;  // certainly fits
-    needed = estimate(options, config, text_tokens);
-    if (needed.state_bytes + taught + kSure * needed.work_bytes < room) return;
+    return 2 * (needed.state_bytes + teacher_bytes(options, config)) + kEach * activations + kAny < room();
+}
+
+void fit_memory(Config& c, const models::Architecture& config, double text_tokens) {
+    TrainOptions& o = c.options;
+    if (o.checkpoint_activations || c.is_given("checkpoint-activations") || certainly_fits(o, config, text_tokens))
+        return;
+    o.checkpoint_activations = estimate(o, config, text_tokens).memory_bytes() > room();
+}
+
+void check_memory(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
+    constexpr double kSure = 0.7;  // share of the estimate that is certain
+    if (certainly_fits(options, config, text_tokens)) return;
+    const Estimate needed = estimate(options, config, text_tokens);
+    const double room = train::room();
+    if (needed.state_bytes + needed.teacher_bytes + kSure * needed.work_bytes < room) return;
     throw Error(out_of_memory_text("this run", needed.memory_bytes(), room,
                                    "choose a smaller model, batch or context; --dry-run shows their memory"));
 }

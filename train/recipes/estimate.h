@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/architecture.h"
-#include "train/settings/options.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 
@@ -51,6 +51,9 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& archi
 // The sizes that follow from the options alone: state, text and checkpoint.
 Estimate estimate_sizes(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
                         std::size_t processes = 1);
+
+// Chooses --checkpoint-activations, if it is not given and a run that keeps them would take more memory than there is.
+void fit_memory(Config& config, const models::Architecture& architecture, double text_tokens);
 
 // Throws Error, before allocating anything, if the memory that estimate() gives is not available.
 void check_memory(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);

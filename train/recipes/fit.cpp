@@ -204,6 +204,7 @@ std::optional<double> fit_recipe(const data::Tokenizer& tokenizer, data::TokenVi
     budget.vocabulary = tokenizer.vocab_size();
     budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, c);
     const models::Architecture architecture = model();
+    fit_memory(c, architecture, static_cast<double>(budget.tokens));
     check_memory(o, architecture, static_cast<double>(budget.tokens));
     double seconds = 0;
     if (!c.is_given("max-iters") && budget.operations == 0) {

@@ -120,6 +120,7 @@ class Preparation {
         if (chosen) least.choose("batch-size", least.options.batch_size, least.options.shards);
         if (chosen) least.choose("block-size", least.options.block_size, 1);
         take_shape(model, chosen || least.is_given("block-size"), least);
+        fit_memory(least, model, 0);
         check_memory(least.options, model, 0);
     }
 
@@ -212,12 +213,16 @@ class Preparation {
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
             Budget budget = budget_of(run.text);
             if (config_.fits != Fits::model) budget.tokens = text.size();
+            const bool recomputes = options_.checkpoint_activations;
             const auto seconds_per_step = fit_recipe(tokenizer, text, budget, model.get(), config_);
             if (model) model->config.dropout = options_.dropout;  // a recipe may have chosen it
             const models::Architecture architecture =
                 model ? model->config : options_.model_config(tokenizer.vocab_size());
             const auto tokens_in_all = static_cast<double>(ids.size());
             if (seconds_per_step) events_.planned(options_, architecture, tokens_in_all, *seconds_per_step);
+            fit_memory(config_, architecture, tokens_in_all);
+            if (options_.checkpoint_activations && !recomputes)
+                events_.note("memory is short: backward recomputes the layers (--checkpoint-activations)");
             check_memory(options_, architecture, tokens_in_all);
             if (!model) model = new_model(tokenizer, ids);
             run.loop = std::make_unique<TrainingLoop>(options_, *model, run.text, &tokenizer, distributed::processes());

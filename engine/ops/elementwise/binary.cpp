@@ -16,6 +16,7 @@
 #include "engine/autograd/op_gradients.h"
 #include "engine/ops/elementwise/formula.h"
 #include "engine/ops/elementwise/mask.h"
+#include "engine/ops/elementwise/unary_op.h"
 
 namespace inkling {
 namespace {
@@ -57,16 +58,22 @@ template <class T>
 Tensor<T> mul(Tensor<T> a, const Tensor<T>& b) {
     check_defined("mul", a, b);
     const auto product = [](auto u, auto v) { return u * v; };
-    const Saved<T> kept_a = saved_for(b, a.value()), kept_b = saved_for(a, b.value());
+    auto again = recomputation(a);  // of an activation that gates b: other values may need a chain of ops
+    if (!again.template target<UnaryAgain<T>>()) again = nullptr;
+    const Saved<T> kept_a = again ? Saved<T>() : saved_for(b, a.value()), kept_b = saved_for(a, b.value());
+    const auto first = [again, kept_a] { return again ? Saved<T>(again()) : kept_a; };
     const Shape shape = broadcast_shape("mul", a.shape(), b.shape()), shape_a = a.shape(), shape_b = b.shape();
     const bool in_place = shape_a == shape && a.value().can_overwrite();
+    const bool both = a.requires_grad() && b.requires_grad();
     auto nodes = inputs(a, b);
     Array<T> y = in_place ? a.value_in_place() : map_arrays<T>(shape, product, a.value(), b.value());
     if (in_place) y *= b.value();
-    return record("mul", std::move(y), std::move(nodes), [=](const auto& dy, Gradients<T>& grads) {
+    const Tensor<T> result = record("mul", std::move(y), std::move(nodes), [=](const auto& dy, Gradients<T>& grads) {
         add_mapped(grads, 0, shape_a, product, dy, SavedOf<T>{1, kept_b});
-        add_mapped(grads, 1, shape_b, product, dy, SavedOf<T>{0, kept_a});
+        if (grads.wanted(1)) add_mapped(grads, 1, shape_b, product, dy, SavedOf<T>{0, first()});
     });
+    if (both) can_recompute(result, [=] { return map_arrays<T>(shape, product, *first(), *kept_b); });
+    return result;
 }
 
 template <class T>

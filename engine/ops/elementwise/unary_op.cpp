@@ -4,7 +4,6 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/ops/shape/shape.h"
-#include "engine/weights/operand.h"
 
 namespace inkling {
 namespace {
@@ -47,6 +46,11 @@ Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy = {}
 }  // namespace
 
 template <class T>
+ConstArray<T> UnaryAgain<T>::operator()() const {
+    return map_saved<T>(saved, value);
+}
+
+template <class T>
 Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient) {
     check_defined(op, x);
     if (!x.requires_grad() || NoGrad::active()) {
@@ -75,7 +79,7 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
         grads.add(0, map_saved<T>(saved, row, dy));
     };
     const Tensor<T> result = record(op, std::move(y), std::move(nodes), by_tensors, by_rows);
-    if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return map_saved<T>(saved, value); });
+    if (saves == Saves::input || saves == Saves::rounded_input) can_recompute(result, UnaryAgain<T>{saved, value});
     return result;
 }
 

@@ -9,16 +9,17 @@
 #include "engine/array/map.h"
 #include "engine/autograd/tensor.h"
 #include "engine/ops/elementwise/formula.h"
+#include "engine/weights/operand.h"
 
 namespace inkling {
 
 // The value that the gradient needs beside dy.
 enum class Saves {
     nothing,  // the second argument is dy again
-    input,
+    input,    // the output can be recomputed, so that the op that takes it need not save it
     output,
     // The input of an activation before a matrix product. With bfloat16 products a large input is saved rounded,
-    // because the product rounds the output anyway; and the product need not save the output, which can be recomputed.
+    // because the product rounds the output anyway.
     rounded_input,
 };
 
@@ -31,6 +32,14 @@ using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
 // The same for the gradient. If `tensors` is given, it holds dy and the saved value, and the result replaces dy.
 template <class T>
 using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Tensor<T>* tensors)>;
+
+// What can_recompute() gets of an op that saves its input. mul() asks for this type: such a value needs no other op.
+template <class T>
+struct UnaryAgain {
+    Operand<T> saved;
+    SavedRow<T> value;
+    ConstArray<T> operator()() const;
+};
 
 template <class T>
 Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient);

@@ -47,7 +47,8 @@ TEST_CASE("recompute: large values of norms and activations are made again, with
     using Op = Tensor<float> (*)(const std::vector<Tensor<float>>&);
     const std::vector<Op> ops = {[](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
                                  [](const auto& in) { return rms_norm(in[0], in[1]); },
-                                 [](const auto& in) { return gelu(in[0]); }};
+                                 [](const auto& in) { return gelu(in[0]); }, [](const auto& in) { return silu(in[0]); },
+                                 [](const auto& in) { return mul(silu(in[0]), mul(in[0], in[1])); }};
     for (const Op op : ops) {
         const auto f = [&](bool keep) {
             return [&, keep](const auto& in) {

@@ -37,6 +37,26 @@ TEST_CASE("packed: keeps its shape, in fewer bytes, close to what it was made fr
     CHECK_THROWS_WITH(Weight(w).as(WeightType::q8_0).packed()->unpacked_rows<float>(5, 97), contains("5 to 97"));
 }
 
+TEST_CASE("packed: linear widens a part of a large matrix at a time, with the same bits", "[engine]") {
+    const std::size_t out = 1100, in = 4096;
+    const Weight<float> w = Weight(Tensor<float>(random_array<float>({out, in}, 1))).as(WeightType::q8_0);
+    const Tensor<float> wide = widened(w);
+    const std::vector<Array<float>> operands = {random_array<float>({9, in}, 2), random_array<float>({out}, 3)};
+    const auto with = [&](const Weight<float>& weight) {
+        return all_of(run<float>([&](const auto& x) { return linear(x[0], weight, x[1]); }, operands));
+    };
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const WithPrecision scope(precision);
+        const auto want = with(wide);
+        release_cached_buffers();
+        const std::size_t before = pool_statistics().bytes_in_use;
+        const auto got = with(w);
+        const PoolStatistics after = pool_statistics();
+        CHECK(after.bytes_in_use + after.bytes_cached - before < out * in * sizeof(float));
+        for (std::size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], want[i]));
+    }
+}
+
 TEMPLATE_TEST_CASE("packed: linear, its loss and embedding are as widened", "[engine]", float, double) {
     const std::vector<Array<T>> in = {random_array<T>({4, 7, 64}, 2), random_array<T>({33}, 3)};  // x and a bias
     const IdArray targets = random_ids({4, 7}, 33, 1);
