@@ -80,6 +80,9 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
             "nothing to do: the validation loss has not improved since step {}: continue all the same with "
             "--patience 0",
             loop.state().best_step);
+    if (loop.stop_reason() == train::StopReason::max_time)
+        return fmt::format("nothing to do: the time is up at step {}: go on with a longer --max-time than {} s",
+                           loop.state().step, loop.options().max_time);
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
 }
 

@@ -66,9 +66,11 @@ class Sequence {
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 
-    void limit(std::size_t max_tokens);          // changes the option, before the first token
-    void prefill();                              // processes the prompt now, so that fork() need not
-    bool prefill_piece();                        // processes its next kPromptPiece tokens; false: no token is left
+    void limit(std::size_t max_tokens);  // changes the option, before the first token
+    void prefill();                      // processes the prompt now, so that fork() need not
+    bool prefill_piece();                // processes its next kPromptPiece tokens; false: no token is left
+    // Whether the context is full, so that the next token needs a part of it to be processed again, by prefill_piece().
+    bool reads_again() const { return !has_logits_ && tokens_.size() - begin_ > model_->config().block_size; }
     Sequence fork(std::uint64_t sample) const&;  // a copy that continues as `sample` of the seed
     // The same, with this text's own cache: this text can be asked, but not continued.
     Sequence fork(std::uint64_t sample) &&;

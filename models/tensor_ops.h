@@ -85,6 +85,7 @@ struct TensorOps : HiddenOptions<T> {
 
     // A linear layer, with its low-rank adapter where it has one.
     Tensor<T> project(ParameterName name, const LayerWeights& map, const Tensor<T>& x) const {
+        if (this->cache) Interruptible::check();  // a layer of a long prompt takes long
         const Weight<T>& weight = name == ParameterName::head ? model.outer[name].weight : map.weight;  // not a copy
         Tensor<T> y = multiplied(map, x);
         if (!map.lora_a.defined()) return observe(weight, std::move(y));

@@ -165,7 +165,10 @@ Tensor<T> acosh(const Tensor<T>& x) {
                             return portable::log1p(t + std::sqrt(t) * std::sqrt(t + 2));
                         },
                         [](double v) { return std::acosh(v); }),
-                    [](auto dy, auto v) { return dy / (sqrt(v - 1) * sqrt(v + 1)); });
+                    [](auto dy, auto v) {
+                        const auto a = abs(v);  // as in PyTorch, the formula holds below -1, too, where y is NaN
+                        return dy / (sqrt(a - 1) * sqrt(a + 1));
+                    });
 }
 
 template <class T>

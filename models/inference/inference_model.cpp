@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/float_mode.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/parallel.h"
 #include "engine/ops.h"
 #include "models/decoder.h"
@@ -74,6 +75,7 @@ void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> token
     std::copy(tokens.begin(), tokens.end(), ids.data());
     const Tensor<float> x = model_.hidden(ids, {.cache = &cache});  // (1, n, C)
     for (std::size_t begin = 0; each && begin < n; begin += kLogitRows) {
+        Interruptible::check();
         const std::size_t end = std::min(n, begin + kLogitRows);
         const Tensor<float> z = model_.logits(slice(x, 1, begin, end));
         parallel_for(end - begin, 1, [&](std::size_t first, std::size_t last) {

@@ -118,6 +118,10 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
     CHECK(lines.back()["step"] == 20);
     check_has(execute(folder.resume()).err, "nothing to do");
+    const std::string timed = folder.path("timed");
+    execute(folder.train(small("--max-iters 100000000 --max-time 0.01")), "--out", timed);
+    check_has(execute("train --resume auto --max-time 0.000001 --out", timed).err, "nothing to do",
+              "a longer --max-time");
     check_fails(call(folder.resume("--n-layer 3")), 2, "--n-layer");
     const std::string other = folder.write("other.txt", small_text() + "NEW LETTERS");
     check_has(ended_with(3, program(folder.resume("--data", other))).err, "another text");

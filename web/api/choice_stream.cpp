@@ -49,7 +49,17 @@ bool ChoiceStream::failed() {
     return failed_;
 }
 
+bool ChoiceStream::Job::reads_again() const {
+    return std::any_of(choices.begin(), choices.end(), [](const Choice& choice) {
+        return !choice.sequence.finished() && choice.sequence.reads_again();
+    });
+}
+
 bool ChoiceStream::Job::read_piece() {
+    if (!choices.empty())
+        return std::any_of(choices.begin(), choices.end(), [](Choice& choice) {
+            return !choice.sequence.finished() && choice.sequence.prefill_piece();
+        });
     if (prompt.prefill_piece()) return true;
     for (std::size_t i = 0; i + 1 < count(); ++i) choices.push_back({prompt.fork(i)});
     choices.push_back({std::move(prompt).fork(count() - 1)});

@@ -59,9 +59,10 @@ class ChoiceStream {
         std::vector<Choice> choices = {};  // empty until the prompt is read
 
         std::size_t count() const { return stream.n_; }
-        bool read_piece();      // reads the next piece of the prompt; false: no token is left
-        void publish();         // sends new pieces
-        bool finished() const;  // or failed
+        bool read_piece();         // of the prompt, or of the context that is processed again; false: no token is left
+        bool reads_again() const;  // the context of a choice is full, so that a part of it is processed again
+        void publish();            // sends new pieces
+        bool finished() const;     // or failed
     };
     std::deque<Job>& jobs() { return jobs_; }
     void fail(FunctionRef<HttpError()> error) noexcept;  // wait() throws the first; without memory for it, another

@@ -8,7 +8,6 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
-#include "engine/base/scoped_value.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/process/threads.h"
 #include "web/http/http_error.h"
@@ -78,6 +77,7 @@ void Scheduler::run() {
             more = take_next();
             if (!more) break;
             drop_abandoned();
+            if (!next_) take_full();
             if (next_) read_prompt();
             if (!running_.empty()) step();
         } catch (const std::exception&) {  // out of memory outside of a job: again, since some may come free
@@ -111,6 +111,13 @@ bool Scheduler::take_next() {
     return true;
 }
 
+void Scheduler::take_full() {
+    const auto full = std::ranges::find_if(running_, [](const Job& job) { return job->reads_again(); });
+    if (full == running_.end()) return;
+    next_ = *full;
+    running_.erase(full);
+}
+
 void Scheduler::drop_abandoned() {
     const auto gone = [](const Job& job) {
         if (!job->stream.abandoned()) return false;
@@ -131,15 +138,15 @@ void Scheduler::drop_abandoned() {
 
 void Scheduler::read_prompt() {
     const Job job = next_;
+    const bool first = job->choices.empty();
     const Interruptible scope([&] {
-        if (stepping_) return false;  // a running text reads its window again
         step_beside();
         return job->stream.abandoned();
     });
     try {
         if (job->read_piece()) return;
-        metrics_.prompt_read(job->prompt.prompt_tokens(), job->prompt.prompt_seconds());
-        metrics_.first_token(job->stream.seconds());
+        if (first) metrics_.prompt_read(job->prompt.prompt_tokens(), job->prompt.prompt_seconds());
+        if (first) metrics_.first_token(job->stream.seconds());
         running_.push_back(job);
     } catch (const Interrupted&) {
         const bool gone = !stopping();
@@ -177,19 +184,20 @@ void Scheduler::step_alone(ChoiceStream::Job& job, const void* inference) {
 void Scheduler::step() {
     std::map<const void*, std::vector<generate::Sequence*>> batches;  // by model
     for (const auto& job : running_) {
+        if (job->reads_again()) continue;
         for (ChoiceStream::Job::Choice& choice : job->choices) {
             if (!choice.sequence.finished()) batches[choice.sequence.model().get()].push_back(&choice.sequence);
         }
     }
     const double start = seconds_now();
-    const ScopedValue<bool> stepping(stepping_, true);
     std::size_t tokens = 0;
     for (const auto& [inference, batch] : batches) {
         try {
             generate::step(batch);
             tokens += batch.size();
         } catch (const std::exception&) {  // one failed, and some may have their token: retry each job alone
-            for (const auto& job : running_) step_alone(*job, inference);
+            for (const auto& job : running_)
+                if (!job->reads_again()) step_alone(*job, inference);
         }
     }
     metrics_.tokens_written(tokens, seconds_now() - start);

@@ -19,7 +19,7 @@ struct SchedulerOptions {
     std::size_t parallel = 16;  // texts generated at once
     std::size_t queue = 256;    // texts that may wait
     std::size_t threads = 1;    // OpenMP threads
-    // While a prompt is processed, running texts get a token before the next layer if they have waited this long.
+    // While a prompt is processed, running texts get a token before its next product if they have waited this long.
     double seconds_between = 0.05;
 };
 
@@ -27,7 +27,7 @@ class Scheduler {
   public:
     Scheduler(SchedulerOptions options, Metrics& metrics);
     ~Scheduler();
-    void stop();  // fails unfinished texts; a long prompt stops before its next layer
+    void stop();  // fails unfinished texts; a long prompt stops before its next product
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 
@@ -40,10 +40,11 @@ class Scheduler {
     void run();
     bool stopping();
     bool take_next();       // waits for work; false: stopped
+    void take_full();       // a running text whose context is full is next_ while a part of it is processed again
     void drop_abandoned();  // removes jobs whose clients have disconnected
     void read_prompt();     // a piece of next_'s
     void step();            // one token for each text
-    void step_beside();     // the same between two layers of next_'s prompt
+    void step_beside();     // the same between two products of next_'s prompt
     static void step_alone(ChoiceStream::Job& job, const void* inference);
 
     const SchedulerOptions options_;
@@ -52,9 +53,8 @@ class Scheduler {
     std::condition_variable changed_;
     std::deque<Job> waiting_;
     bool stopping_ = false;
-    Job next_;  // its prompt is being read
+    Job next_;  // its prompt is being read, or its context again
     Jobs running_;
-    bool stepping_ = false;
     double last_step_ = 0;  // when it ended
     std::thread thread_;
 };

@@ -216,7 +216,7 @@ Tensor<T> round(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> sign(const Tensor<T>& x) {
-    return step("sign", x, lanewise<T>([](T v) { return v > 0 ? T{1} : v < 0 ? T{-1} : v; }));
+    return step("sign", x, lanewise<T>([](T v) { return v > 0 ? T{1} : v < 0 ? T{-1} : v == 0 ? T{0} : v; }));
 }
 
 INKLING_BOTH_TYPES(neg<T>, exp<T>, log<T>, sqrt<T>, affine<T>, abs<T>, sin<T>, cos<T>, asin<T>, acos<T>, atan<T>,

@@ -128,9 +128,15 @@ TEMPLATE_TEST_CASE("full range: odd functions keep the sign of zero, acosh start
         keeps("selu", selu(zeros));
     keeps("celu", celu(zeros)), keeps("softcap", softcap(zeros, 15)), keeps("hardswish", hardswish(zeros));
     keeps("leaky_relu", leaky_relu(zeros, 0.1)), keeps("scale", scale(zeros, 2)), keeps("trunc", trunc(zeros));
-    keeps("round", round(zeros)), keeps("sign", sign(zeros)), keeps("neg", neg(neg(zeros)));
+    keeps("round", round(zeros)), keeps("neg", neg(neg(zeros)));
+    CHECK(!std::signbit(sign(zeros).value().data()[0]));  // as in PyTorch
     for (const double x : {0.9, 0.0, -1.0, -2.0, -1e30, -1e38})
         CHECK(std::isnan(acosh(Tensor<T>::from(static_cast<T>(x))).item()));
+    Tensor<T> x = Tensor<T>::from({-2, -1, T(0.5), 1, 2}, true);
+    backward(sum(acosh(x)));
+    const T* const dx = x.grad().data();  // as PyTorch has it
+    CHECK_ALL(dx[0] == dx[4], dx[4] == Approx(1 / std::sqrt(3.0)), std::isinf(dx[1]), std::isnan(dx[2]),
+              std::isinf(dx[3]));
 }
 
 // Where the formula subtracts nearly equal numbers, the error is in units of x's last place.
