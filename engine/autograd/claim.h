@@ -1,7 +1,7 @@
 // Threads share graphs: several runs may read a node at the same time, a run that changes nodes owns each exclusively,
 // and a run that would have to wait for another throws.
 // Threads may run backward at the same time through graphs that share leaves, and ask for a leaf's gradient meanwhile.
-// Node::mutex guards the gradient of a leaf; in any node, the requests of users (debug/watch.h) and output.recompute.
+// Node::mutex guards the gradient of a leaf; in any node, the requests of users (debug/watch.h) and output->recompute.
 // All else of an intermediate node belongs to its run. A thread that waits for the mutex must not hold Python's lock,
 // because the other may need it: hooks of a leaf run while its mutex is held.
 #pragma once

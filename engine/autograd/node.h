@@ -62,13 +62,14 @@ struct Node {
         bool keep_place = false;  // a parameter: its gradient lies in the model's flat buffer
         bool in_hooks = false;    // its hooks are running, on the thread that holds the mutex
     } leaf;
-    struct {                                            // declarations of the op about its output (output.h)
+    struct Output {                                     // declarations of the op about its output (output.h)
         std::function<ConstArray<T>()> recompute;       // computes the value again
         std::function<Array<T>(Node&)> make_grad;       // makes the array for the gradient, in a layout of its own
         std::function<Array<T>(const Array<T>&)> view;  // the value is this view of input 0's, and so is the gradient
         bool saves_nothing = false;                     // so backward may run again after the graph was released
         bool partial = false;                           // several nodes fill in parts of the gradient
-    } output;
+    };
+    std::unique_ptr<Output> output;          // null for most ops: a node is small
     std::atomic<Watch<T>*> watch = nullptr;  // requests for the gradient (watch.h), or null; owned
     NodePtr<T> next_doomed;                  // while a graph is destroyed
 };

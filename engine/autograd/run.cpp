@@ -9,14 +9,14 @@ namespace {
 template <class T>
 void release(Node<T>& node) {
     std::function<ConstArray<T>()> recompute;  // destroyed without the lock
-    if (node.output.recompute) {
+    if (node.output) {
         const std::scoped_lock lock(node.mutex);
-        recompute.swap(node.output.recompute);
+        recompute.swap(node.output->recompute);
+        if (node.output->saves_nothing) return;
+        node.output->make_grad = nullptr;
     }
-    if (node.output.saves_nothing) return;
     node.released = true;
     node.gradient = nullptr;
-    node.output.make_grad = nullptr;
     node.inputs.clear();
 }
 

@@ -13,15 +13,17 @@ namespace inkling {
 template <class T>
 std::vector<Claim<T>> nodes_behind(const char* what, const NodePtr<T>& root, Access access, std::uint64_t oldest = 0,
                                    const std::vector<NodePtr<T>>& blocked = {}) {
-    const auto before = [](const NodePtr<T>& a, const NodePtr<T>& b) { return a->order < b->order; };
-    std::priority_queue<NodePtr<T>, std::vector<NodePtr<T>>, decltype(before)> next(before);
+    using Next = std::pair<std::uint64_t, const NodePtr<T>*>;  // its order; in the inputs of a claimed node
+    std::priority_queue<Next> next;
     const auto push = [&](const NodePtr<T>& node) {
-        if (!node->is_leaf() && std::find(blocked.begin(), blocked.end(), node) == blocked.end()) next.push(node);
+        if (!node->is_leaf() && std::find(blocked.begin(), blocked.end(), node) == blocked.end())
+            next.emplace(node->order, &node);
     };
     std::vector<Claim<T>> nodes;
     push(root);
-    for (; !next.empty(); next.pop()) {
-        const NodePtr<T> node = next.top();
+    while (!next.empty()) {
+        const NodePtr<T>& node = *next.top().second;
+        next.pop();
         // A node that several others need leaves the queue several times in a row.
         if (!nodes.empty() && node == nodes.back().node()) continue;
         nodes.emplace_back(what, node, access);

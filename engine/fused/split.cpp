@@ -40,7 +40,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
             written->assign(parts, false);
             grads.add(0, dy);
         }));
-    if (whole.node()) whole.node()->output.partial = true;
+    if (whole.node()) declare(whole).partial = true;
     const auto joint_piece = [=](Node<T>& joint, std::size_t i) {
         if (!joint.has_grad) {
             joint.grad = new_gradient(*joint.inputs[0]);
@@ -63,7 +63,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
         };
         Tensor<T> y = saves_nothing(record("split", piece(x.value(), i), inputs(whole), gradient, fast));
         if (y.node()) {
-            y.node()->output.make_grad = [=](Node<T>& self) {
+            declare(y).make_grad = [=](Node<T>& self) {
                 const Array<T> place = joint_piece(*self.inputs[0], i);
                 if ((*given)[i]) return Array<T>(place.shape());  // two views of a piece must not write to one place
                 (*given)[i] = true;

@@ -105,7 +105,7 @@ void check_gradients(const Node<T>& node, const ConstArray<T>& dy, const Gradien
     const std::string region = found == places.end() || found->second.empty() ? "" : found->second + ": ";
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const Node<T>* const sum = grads.sum_of(i);
-        if (!sum || !sum->has_grad || node.inputs[i]->output.partial) continue;
+        if (!sum || !sum->has_grad || (node.inputs[i]->output && node.inputs[i]->output->partial)) continue;
         const ConstArray<T>& gradient = sum->grad;
         const std::string bad = first_not_finite(gradient);
         if (bad.empty()) continue;

@@ -114,7 +114,7 @@ TEST_CASE("precision: attention's recomputed output is the one that a product to
     const Tensor<float> q(random_array<float>(shape, 1), true), k(random_array<float>(shape, 2)),
         v(random_array<float>(shape, 3)), y = inkling::attention(q, k, v, {.scale = 0.1});
     const Array<float> copy = y.value().clone(), weight = random_array<float>({3, 512}, 4);
-    REQUIRE(y.node()->output.recompute);
+    REQUIRE(y.node()->output->recompute);
     const auto gradient = [&](const Tensor<float>& x) {  // of a product's weight
         const Tensor<float> w(weight, true);
         backward(linear(reshape(transpose(x, 1, 2), {1024, 512}), w), random_array<float>({1024, 3}, 5));
