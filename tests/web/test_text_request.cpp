@@ -89,7 +89,7 @@ TEST_CASE("requests: a refusal names the field", "[serve]") {
     };
     CHECK(streamed(R"({"include_usage": 1})") == "stream_options.include_usage");
     CHECK(streamed(R"({"more": 1})") == "stream_options.more");
-    for (const auto& [name, values] : fields("accepted").items())
+    for (const json accepted = fields("accepted"); const auto& [name, values] : accepted.items())
         for (const auto& value : values)
             WITH_INFO(name << ": " << value,
                       CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value.dump())).first == "accepted"));

@@ -221,9 +221,9 @@ class Preparation {
             const auto tokens_in_all = static_cast<double>(ids.size());
             if (seconds_per_step) events_.planned(options_, architecture, tokens_in_all, *seconds_per_step);
             fit_memory(config_, architecture, tokens_in_all);
+            check_memory(options_, architecture, tokens_in_all);
             if (options_.checkpoint_activations && !recomputes)
                 events_.note("memory is short: backward recomputes the layers (--checkpoint-activations)");
-            check_memory(options_, architecture, tokens_in_all);
             if (!model) model = new_model(tokenizer, ids);
             run.loop = std::make_unique<TrainingLoop>(options_, *model, run.text, &tokenizer, distributed::processes());
         });
@@ -233,8 +233,8 @@ class Preparation {
         models::Architecture config = options_.model_config(tokenizer.vocab_size());
         const auto end = tokenizer.end_of_text();
         config.has_bos = end && ids.visit([&](auto some) { return std::ranges::find(some, *end) != some.end(); });
-        if (const auto marks = tokenizer.marks_before(); !marks.empty())
-            config.has_bos = true, config.begin_token = marks[0];
+        if (const auto special_tokens = tokenizer.tokens_before(); !special_tokens.empty())
+            config.has_bos = true, config.begin_token = special_tokens[0];
         if (tokenizer.chat) config.end_tokens = {data::ChatTemplate::of(tokenizer).end_of_turn()};
         if (tokenizer.chat && end) config.end_tokens.push_back(*end);
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
