@@ -187,8 +187,8 @@ int evaluate_model(const EvalArguments& args) {
         return train::evaluate(*model, tokens, {.stride = args.stride, .length = length, .progress = progress});
     });
     require_finite(args, loss);
-    const std::size_t predicted = tokens.size() - 1;         // every token but the first
-    const bool marked = !tokenizer->marks_before().empty();  // and the first is not text
+    const std::size_t predicted = tokens.size() - 1;          // every token but the first
+    const bool marked = !tokenizer->tokens_before().empty();  // and the first is not text
     const std::size_t bytes = dataset.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
     const bool has_text = tokenizer->kind() != data::TokenizerKind::ids;
     const double bits_per_byte =

@@ -34,7 +34,7 @@ struct TokenizeArguments {
     std::string tokenizer, file;
     std::string pre_tokenizer = name_of(data::SplitStyle::gpt2);
     std::string loss_on = name_of(data::LossOn::completions);
-    bool strict = false, marks = false, plain = false, prompts = false;
+    bool strict = false, special_tokens = false, plain = false, prompts = false;
 };
 
 void require_file(const TokenizeArguments& args, const char* what) {
@@ -82,14 +82,14 @@ int encode(const TokenizeArguments& args) {
     data::Dataset dataset;
     data::GrowingIds plain(tokenizer->vocab_size());
     if (args.plain) {
-        if (args.marks) plain.append(tokenizer->marks_before());
+        if (args.special_tokens) plain.append(tokenizer->tokens_before());
         formats::named(source_of(args), [&] {
             for (const std::string_view text : texts.documents)
                 tokenizer->encode_plain_parts(text, [&](auto ids, std::size_t) { plain.append(ids); });
         });
-        if (args.marks) plain.append(tokenizer->marks_after());
+        if (args.special_tokens) plain.append(tokenizer->tokens_after());
     } else {
-        dataset = data::make_dataset(texts, *tokenizer, {.marks = args.marks});
+        dataset = data::make_dataset(texts, *tokenizer, {.special_tokens = args.special_tokens});
     }
     say_replaced(*tokenizer);
     std::string line;
@@ -222,7 +222,7 @@ Action add_tokenize(CLI::App& app) {
     }
     for (CLI::App* const command : {to_ids, to_text, lines}) offer(*command->get_option("--tokenizer"), {kFiles});
     for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
-    to_ids->add_flag("--marks", args->marks, "add the tokens that surround a text, such as <s>");
+    to_ids->add_flag("--marks", args->special_tokens, "add the tokens that surround a text, such as <s>");
     to_ids->add_flag("--plain", args->plain, "read special tokens, such as <|endoftext|>, as plain text")
         ->needs(to_ids->get_option("--file"));
     for (CLI::App* const command : {train, to_ids})

@@ -187,12 +187,12 @@ void remove_others(const fs::path& folder, const fs::path& kept) {
 std::uint64_t key_of(const Corpus& corpus, const Tokenizer& tokenizer, const DatasetOptions& options) {
     ContentHash hash;
     hash.add_text(tokenizer.to_json());
-    if (!tokenizer.marks_before().empty() || !tokenizer.marks_after().empty()) hash.add_text("with marks");
+    if (!tokenizer.tokens_before().empty() || !tokenizer.tokens_after().empty()) hash.add_text("with marks");
     if (corpus.examples) {
         hash.add_text(name_of(options.loss_on));
         if (tokenizer.chat) {
             hash.add_text(tokenizer.chat->jinja);
-            for (const auto& [name, mark] : tokenizer.chat->marks) hash.add_text(name), hash.add_text(mark);
+            for (const auto& [name, mark] : tokenizer.chat->special_tokens) hash.add_text(name), hash.add_text(mark);
         }
     }
     hash.add_number(corpus.hash());
@@ -213,7 +213,7 @@ std::size_t encode_into(Builder& builder, const Corpus& corpus, const Tokenizer&
         return bytes;
     }
     if (!corpus.examples) {
-        return encode_documents(corpus, tokenizer, options.marks, options.progress,
+        return encode_documents(corpus, tokenizer, options.special_tokens, options.progress,
                                 [&](std::span<const std::int32_t> ids) { builder.add(ids); });
     }
     std::optional<ChatTemplate> chat;

@@ -1,4 +1,4 @@
-// The training data: the concatenated ids of a text, or of examples (examples.h) with marks on the learned ids.
+// The training data: the concatenated ids of a text, or of examples (examples.h) with a mask of the learned ids.
 //   const Dataset text = make_dataset(corpus, tokenizer, {.cache = "runs/mine"});
 //   text.ids   text.learn   text.ends
 // A large dataset is written to a file in the cache folder and mapped, so it may be larger than memory, and the next
@@ -49,7 +49,7 @@ struct DatasetOptions {
     std::size_t cache_from = 64 << 20;      // bytes of text
     DatasetsInMemory* in_memory = nullptr;  // keeps what was made, for the next call with the same text and tokenizer
     Progress progress = nullptr;
-    bool marks = true;  // around each document
+    bool special_tokens = true;  // around each document
 };
 
 // Throws BadInput with file and line for text that the tokenizer cannot encode or the chat template refuses.

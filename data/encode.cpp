@@ -16,15 +16,15 @@ std::ptrdiff_t growth_of(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool marks, const Progress& progress,
-                             const std::function<void(std::span<const std::int32_t>)>& take) {
+std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool special_tokens,
+                             const Progress& progress, const std::function<void(std::span<const std::int32_t>)>& take) {
     constexpr std::size_t report_interval = 16 << 20;  // bytes of text
     const std::vector<std::string_view>& documents = corpus.documents;
     const std::size_t all = corpus.bytes();
     std::size_t done = 0, reported = 0, added = 0;
     const std::ptrdiff_t growth_before = growth_of(tokenizer);
-    using Ids = std::vector<std::int32_t>;
-    const Ids before = marks ? tokenizer.marks_before() : Ids(), after = marks ? tokenizer.marks_after() : Ids();
+    std::vector<std::int32_t> before, after;
+    if (special_tokens) before = tokenizer.tokens_before(), after = tokenizer.tokens_after();
     const auto end = tokenizer.end_of_text();
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
@@ -68,13 +68,13 @@ EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer
         done.ids.insert(done.ids.end(), some.begin(), some.end());
         done.learn.insert(done.learn.end(), some.size(), learned || all);
     };
-    add(tokenizer.marks_before(), false);
+    add(tokenizer.tokens_before(), false);
     for (const ChatMessage& part : example.parts) {  // only the last is learned
         const bool first = &part == &example.parts[0], last = &part == &example.parts.back();
         tokenizer.encode_plain_parts(
             part.content, [&](auto ids, std::size_t) { add(ids, last); }, first);
     }
-    const std::vector<std::int32_t> after = tokenizer.marks_after();
+    const std::vector<std::int32_t> after = tokenizer.tokens_after();
     add(after, true);
     if (const auto end = tokenizer.end_of_text(); end && after.empty()) add(std::span(&*end, 1), true);
     return done;

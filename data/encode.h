@@ -1,10 +1,10 @@
-// Encodes text: all documents of a corpus, or one example with marks on its learned ids. dataset.h calls both.
-// Each document is wrapped in the marks that the tokenizer adds to a text, such as Llama's begin-of-text token. If the
-// tokenizer adds none at the end, an end-of-text token separates two documents; without that token, a document that
+// Encodes text: all documents of a corpus, or one example with a mask of its learned ids. dataset.h calls both.
+// Each document is wrapped in the special tokens that the tokenizer adds to a text, such as Llama's begin-of-text. If
+// the tokenizer adds none at the end, an end-of-text token separates two documents; without that token, a document that
 // lacks a final newline gets one.
 // The chat template renders a conversation. A prompt with its completion, or a text of a .jsonl file, is wrapped in the
-// marks, or ends with the end-of-text token if the tokenizer adds none at the end. Special tokens that examples spell
-// out are encoded as text.
+// same tokens, or ends with the end-of-text token if the tokenizer adds none at the end. Special tokens that examples
+// spell out are encoded as text.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace inkling::data {
 using Progress = std::function<void(std::size_t done, std::size_t all)>;  // bytes of text
 
 // Calls take(ids) part by part. Returns the bytes of text, with unknown characters replaced. Throws BadInput, naming
-// the source, for a text that the tokenizer cannot encode. `marks`: whether to add them around documents.
-std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool marks, const Progress& progress,
-                             const std::function<void(std::span<const std::int32_t>)>& take);
+// the source, for a text that the tokenizer cannot encode. `special_tokens`: whether to add them around documents.
+std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool special_tokens,
+                             const Progress& progress, const std::function<void(std::span<const std::int32_t>)>& take);
 
 struct EncodedExample {
     std::vector<std::int32_t> ids = {};

@@ -22,7 +22,7 @@ Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std:
         prompt.tokens += ids.size();
         if (prompt.ids.size() > 2 * context) keep(context);
     };
-    if (begins) add(tokenizer.marks_before(), 0);
+    if (begins) add(tokenizer.tokens_before(), 0);
     special ? tokenizer.encode_parts(text, add) : tokenizer.encode_plain_parts(text, add);
     if (prompt.ids.size() > context) keep(context);
     prompt.ids.insert(prompt.ids.begin(), before.begin(), before.end());
@@ -30,7 +30,7 @@ Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std:
 }
 
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
-    if (auto marks = tokenizer.marks_before(); !marks.empty()) return marks;
+    if (auto special_tokens = tokenizer.tokens_before(); !special_tokens.empty()) return special_tokens;
     if (config.has_bos && config.begin_token >= 0) return {config.begin_token};
     if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
     if (!tokenizer.knows("\n")) return {0};

@@ -15,11 +15,11 @@ struct Prompt {
 };
 
 // A prompt may be far longer than the context, and need not be in memory as tokens. `begins`: after the
-// tokenizer's marks_before; `special`: spelled special tokens are tokens, else text.
+// tokenizer's tokens_before; `special`: spelled special tokens are tokens, else text.
 Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std::string_view text, bool begins,
                      bool special);
 
-// The tokens that begin a text: marks_before, else the end of another text, if the model was trained so, else a line
+// The tokens that begin a text: tokens_before, else the end of another text, if the model was trained so, else a line
 // end, else the first token.
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config);
 

@@ -173,7 +173,7 @@ void Sequence::sample_next() {
 std::string Sequence::decode_token(std::int32_t token) const {
     const std::span ids(&token, 1);
     const bool begins =
-        generated_ == 1 && prompt_tokens_ == 0 && tokens_.size() == 1 + tokenizer_->marks_before().size();
+        generated_ == 1 && prompt_tokens_ == 0 && tokens_.size() == 1 + tokenizer_->tokens_before().size();
     return begins ? tokenizer_->decode(ids) : tokenizer_->decode_more(ids);
 }
 

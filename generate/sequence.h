@@ -61,8 +61,8 @@ class Sequence {
     void add(std::span<const std::int32_t> tokens);
 
     // The same for text, which may be far longer than the context; of earlier tokens each is kept once, for the repeat
-    // penalty. The first text follows the tokenizer's marks_before. An empty text continues what is there; at the
-    // start, and after an end of text, it adds the beginning of a text: those marks, else the end of another text, if
+    // penalty. The first text follows the tokenizer's tokens_before. An empty text continues what is there; at the
+    // start, and after an end of text, it adds the beginning of a text: those tokens, else the end of another text, if
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 

@@ -7,7 +7,7 @@
 
 namespace inkling::data {
 
-std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& tokenizer) {
+std::vector<ChatPiece> cut_at_special_tokens(const jinja::Text& text, const Tokenizer& tokenizer) {
     std::string hidden = text.bytes;
     for (const jinja::Span& s : text.spans) {
         if (s.source < 0) continue;

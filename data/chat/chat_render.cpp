@@ -40,7 +40,7 @@ std::size_t size_of(const nlohmann::json& json) {
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size();
 }
 
-jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string, std::string>& special_tokens,
                         std::span<const ChatMessage> messages, const ChatContext& context) {
     jinja::Limits limits{.stop = context.stop};
     std::size_t size = size_of(context.variables);
@@ -48,7 +48,7 @@ jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string
     limits.steps += 8 * size;  // templates take some 200 steps for a message
     limits.bytes += 64 * size;
     jinja::Run run(limits);
-    for (const auto& [name, text] : marks) run.set(name, run.text(jinja::Text(text)));
+    for (const auto& [name, text] : special_tokens) run.set(name, run.text(jinja::Text(text)));
     for (const char* const name : {"tools", "documents"}) run.set(name, jinja::None());
     run.set("add_generation_prompt", context.for_answer);
     const std::int32_t outside = source_of(messages.size(), ChatPart::other);
@@ -73,9 +73,9 @@ bool is_blank(const ChatMessage& message) {
 
 }  // namespace
 
-jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& special_tokens,
                    std::span<const ChatMessage> messages, const ChatContext& context) {
-    jinja::Text text = render_once(jinja, marks, messages, context);
+    jinja::Text text = render_once(jinja, special_tokens, messages, context);
     std::vector<bool> shown(messages.size() * static_cast<std::size_t>(ChatPart::count));
     for (const jinja::Span& s : text.spans)
         if (s.source >= 0 && s.begin < s.end && static_cast<std::size_t>(s.source) < shown.size())
@@ -96,7 +96,7 @@ jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std
         calls ? void(place->more.erase("tool_calls")) : void(others.erase(place));
         bool same = true;
         try {
-            same = render_once(jinja, marks, others, context).bytes == text.bytes;
+            same = render_once(jinja, special_tokens, others, context).bytes == text.bytes;
         } catch (const BadInput&) {
         }
         check<BadInput>(!same, "it leaves out {}message {}, of the {}", calls ? "the tool calls of " : "", i + 1,

@@ -1,5 +1,5 @@
 // Renders a chat template for a conversation, marks the user's text (data/chat/chat_template.h says why), and
-// encodes the rendered text, with marks on the answers.
+// encodes the rendered text, with a mask of the answers.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct ChatContext {
     bool for_answer = false;             // ends where an answer begins
 };
 
-// `marks`: its variables bos_token, eos_token, ... Throws BadInput if the template omits a message or tool calls,
-// refuses the conversation, or takes too long.
-jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+// `special_tokens`: its variables bos_token, eos_token, ... Throws BadInput if the template omits a message or tool
+// calls, refuses the conversation, or takes too long.
+jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& special_tokens,
                    std::span<const ChatMessage> messages, const ChatContext& context);
 
 struct ChatIds {
@@ -49,7 +49,7 @@ struct ChatPiece {
     std::int32_t id;  // -1: text
 };
 // Text inside a span spells no special token; its white space may join the token beside it.
-std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& tokenizer);
+std::vector<ChatPiece> cut_at_special_tokens(const jinja::Text& text, const Tokenizer& tokenizer);
 
 // Per byte: whether it belongs to a learned answer. If the template has {% generation %}, that part is learned.
 // Otherwise an answer begins after `prompt`, the template's request for an answer, if it precedes the assistant's

@@ -14,8 +14,8 @@ namespace inkling::data {
 
 struct ChatTemplate::Source {
     jinja::Template jinja;
-    std::map<std::string, std::string> marks;  // bos_token, eos_token, ...
-    std::string prompt;                        // what it asks for an answer with
+    std::map<std::string, std::string> special_tokens;  // bos_token, eos_token, ...
+    std::string prompt;                                 // what it asks for an answer with
 };
 
 namespace {
@@ -27,34 +27,34 @@ std::string first_line(const std::string& text) {
 }
 
 // bos_token, eos_token and the like, by the folder's files.
-std::map<std::string, std::string> read_marks(const std::vector<nlohmann::json>& files) {
-    std::map<std::string, std::string> marks;
+std::map<std::string, std::string> read_special_tokens(const std::vector<nlohmann::json>& files) {
+    std::map<std::string, std::string> special_tokens;
     for (const nlohmann::json& file : files) {
         if (!file.is_object()) continue;
         for (const auto& [key, value] : file.items()) {
             const nlohmann::json text = value.is_object() ? value.value("content", nlohmann::json()) : value;
-            if (key.ends_with("_token") && text.is_string()) marks[key] = text.get<std::string>();
+            if (key.ends_with("_token") && text.is_string()) special_tokens[key] = text.get<std::string>();
         }
     }
-    return marks;
+    return special_tokens;
 }
 
 }  // namespace
 
 ChatTemplate::ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
-                           const std::map<std::string, std::string>& marks) {
+                           const std::map<std::string, std::string>& special_tokens) {
     try {
-        auto source = std::make_shared<Source>(Source{jinja::Template(jinja), marks, ""});
+        auto source = std::make_shared<Source>(Source{jinja::Template(jinja), special_tokens, ""});
         const std::vector<ChatMessage> probe{{"user", "a"}, {"assistant", "b"}};
         const auto user = std::span(probe).first(1);
-        const std::string asked = render(source->jinja, source->marks, user, {.for_answer = true}).bytes,
-                          said = render(source->jinja, source->marks, user, {}).bytes;
+        const std::string asked = render(source->jinja, source->special_tokens, user, {.for_answer = true}).bytes,
+                          said = render(source->jinja, source->special_tokens, user, {}).bytes;
         if (asked.starts_with(said)) source->prompt = asked.substr(said.size());
-        const jinja::Text both = render(source->jinja, source->marks, probe, {});
+        const jinja::Text both = render(source->jinja, source->special_tokens, probe, {});
         std::size_t end = 0;
         for (const auto& span : both.spans)
             if (span.source == source_of(1, ChatPart::content) && span.begin < span.end) end = std::max(end, span.end);
-        for (const ChatPiece& piece : cut_at_marks(both, tokenizer))
+        for (const ChatPiece& piece : cut_at_special_tokens(both, tokenizer))
             if (end_ < 0 && piece.begin >= end) end_ = piece.id;
         check<BadInput>(end > 0, "it leaves out message 2, of the assistant");
         const std::string after = both.bytes.substr(end);
@@ -94,7 +94,7 @@ std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder) 
         return std::nullopt;
     }
     if (!source.jinja.empty()) source.names.clear();
-    source.marks = read_marks({read("special_tokens_map.json"), config});
+    source.special_tokens = read_special_tokens({read("special_tokens_map.json"), config});
     return source;
 }
 
@@ -106,20 +106,20 @@ ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) {
         "the model has chat templates named {}, and none is its default: name the one to use \"default\" in "
         "tokenizer_config.json",
         source->names);
-    return ChatTemplate(source->jinja, tokenizer, source->marks);
+    return ChatTemplate(source->jinja, tokenizer, source->special_tokens);
 }
 
 std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                                ChatContext context) const {
     context.for_answer = true;
-    const jinja::Text text = render(source_->jinja, source_->marks, messages, context);
-    return encode_pieces(text, cut_at_marks(text, tokenizer), {}, tokenizer).ids;
+    const jinja::Text text = render(source_->jinja, source_->special_tokens, messages, context);
+    return encode_pieces(text, cut_at_special_tokens(text, tokenizer), {}, tokenizer).ids;
 }
 
 ChatIds ChatTemplate::apply(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                             const ChatContext& context) const {
-    const jinja::Text text = render(source_->jinja, source_->marks, messages, context);
-    const std::vector<ChatPiece> pieces = cut_at_marks(text, tokenizer);
+    const jinja::Text text = render(source_->jinja, source_->special_tokens, messages, context);
+    const std::vector<ChatPiece> pieces = cut_at_special_tokens(text, tokenizer);
     return encode_pieces(text, pieces, answers_in(text, pieces, messages, source_->prompt), tokenizer);
 }
 

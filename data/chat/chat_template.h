@@ -1,4 +1,4 @@
-// Converts a conversation to a chat model's form: messages between marks, which are special tokens. The template is
+// Converts a conversation to a chat model's form: messages between special tokens. The template is
 // Jinja text in tokenizer_config.json or chat_template.jinja, such as ChatML's:
 //   <|im_start|>ROLE\nCONTENT<|im_end|>\n ... <|im_start|>assistant\n
 //   const auto chat = ChatTemplate::of(tokenizer);      // that of its model folder
@@ -31,9 +31,9 @@ class ChatTemplate {
     // The tokenizer's template. Throws BadInput unless it is usable: it must stay within the Jinja of
     // formats/jinja/template.h, keep every message, and end an answer with a token of the tokenizer.
     static ChatTemplate of(const Tokenizer& tokenizer);
-    // `marks`: the template's variables bos_token, eos_token, ...
+    // `special_tokens`: the template's variables bos_token, eos_token, ...
     ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
-                 const std::map<std::string, std::string>& marks = {});
+                 const std::map<std::string, std::string>& special_tokens = {});
 
     // encode() stops where an answer begins. Both throw BadInput if the template refuses the conversation, as some
     // refuse system messages.

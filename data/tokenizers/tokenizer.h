@@ -29,7 +29,7 @@ constexpr auto names(TokenizerKind) {
 // A chat template (data/chat/chat_template.h) and its variables bos_token, eos_token, ...
 struct ChatSource {
     std::string jinja;
-    std::map<std::string, std::string> marks;
+    std::map<std::string, std::string> special_tokens;
     std::string names = {};  // of templates without a default; `jinja` is then empty
 };
 
@@ -100,8 +100,8 @@ class Tokenizer {
 
     // The special tokens that models of this tokenizer expect before and after each text, such as Llama's
     // begin-of-text. encode does not add them.
-    virtual std::vector<std::int32_t> marks_before() const { return {}; }
-    virtual std::vector<std::int32_t> marks_after() const { return {}; }
+    virtual std::vector<std::int32_t> tokens_before() const { return {}; }
+    virtual std::vector<std::int32_t> tokens_after() const { return {}; }
 
     // If set, unknown characters are replaced and counted here; otherwise they are an error.
     std::shared_ptr<UnknownCharacters> unknown;

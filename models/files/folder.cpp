@@ -180,7 +180,7 @@ void save_tokenizer(const fs::path& folder, const Architecture& config, const da
     for (const auto& [name, added] : tokenizer.named.added) tokenizer_config["add_" + name + "_token"] = added;
     if (tokenizer.chat && !tokenizer.chat->jinja.empty()) {
         tokenizer_config["chat_template"] = tokenizer.chat->jinja;
-        for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
+        for (const auto& [name, text] : tokenizer.chat->special_tokens) tokenizer_config[name] = text;
     }
     formats::write_file_atomic(folder / "tokenizer_config.json", tokenizer_config.dump(2) + "\n");
     formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());

@@ -95,8 +95,8 @@ std::map<std::string, std::int32_t> named_tokens(const data::Tokenizer& tokenize
     std::map<std::string, std::int32_t> ids;
     if (tokenizer.chat) {
         for (const auto& [name, gguf_name] : kGgufTokenNames) {
-            const auto mark = tokenizer.chat->marks.find(std::string(name) + "_token");
-            if (mark == tokenizer.chat->marks.end()) continue;
+            const auto mark = tokenizer.chat->special_tokens.find(std::string(name) + "_token");
+            if (mark == tokenizer.chat->special_tokens.end()) continue;
             if (const auto id = id_of(tokenizer, mark->second)) ids.emplace(name, *id);
         }
     }
@@ -113,7 +113,7 @@ std::map<std::string, std::int32_t> named_tokens(const data::Tokenizer& tokenize
 
 void set_gguf_special_tokens(formats::GgufWriter& out, const data::Tokenizer& tokenizer, const Architecture& model) {
     const std::map<std::string, std::int32_t> named = named_tokens(tokenizer);
-    const auto before = tokenizer.marks_before(), after = tokenizer.marks_after();
+    const auto before = tokenizer.tokens_before(), after = tokenizer.tokens_after();
     check<BadInput>(before.size() <= 1 && after.size() <= 1,
                     "gguf: tokenizer.json: its post_processor adds more than a token that begins and one that ends a "
                     "text");

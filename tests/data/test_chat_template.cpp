@@ -34,10 +34,10 @@ static std::string hash_of(const Values& values) {
 }
 
 static std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
-    std::vector<std::int32_t> marks;
-    std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
+    std::vector<std::int32_t> special_tokens;
+    std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(special_tokens),
                  [&](std::int32_t id) { return tokenizer.is_special(id); });
-    return marks;
+    return special_tokens;
 }
 
 static std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
@@ -57,9 +57,9 @@ TEST_CASE("chat templates: ids and masks of answers are transformers', with the 
     for (const auto& [form, f] : r["forms"].items()) {
         const auto tokenizer =
             chat_tokenizer(f["tokenizer"].get<std::string>(), f["added"].get<std::vector<std::string>>());
-        std::map<std::string, std::string> marks{{"eos_token", f["eos_token"].get<std::string>()}};
-        if (f.contains("bos_token")) marks["bos_token"] = f["bos_token"].get<std::string>();
-        const ChatTemplate chat(f["template"].get<std::string>(), *tokenizer, marks);
+        std::map<std::string, std::string> special_tokens{{"eos_token", f["eos_token"].get<std::string>()}};
+        if (f.contains("bos_token")) special_tokens["bos_token"] = f["bos_token"].get<std::string>();
+        const ChatTemplate chat(f["template"].get<std::string>(), *tokenizer, special_tokens);
         REQUIRE(f["made"].size() == 40);
         for (std::size_t i = 0; i < 40; ++i) {
             const json& made = f["made"][i];

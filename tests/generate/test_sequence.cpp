@@ -187,7 +187,7 @@ TEST_CASE("sequence: a text comes after the tokenizer's marks, and its special t
     class Marked final : public Pieces {
       public:
         using Pieces::Pieces;
-        std::vector<std::int32_t> marks_before() const override { return {3, 4}; }
+        std::vector<std::int32_t> tokens_before() const override { return {3, 4}; }
         void encode_plain_parts(std::string_view text, const TakeIds& take, bool) const override {
             const std::vector<std::int32_t> ids(text.size(), 9);
             take(ids, text.size());

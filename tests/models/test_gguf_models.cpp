@@ -238,10 +238,10 @@ TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own
     const auto ids = expected["ids"].get<std::vector<std::vector<std::int32_t>>>();
     for (std::size_t i = 0; i < texts.size(); ++i) WITH_INFO(texts[i], CHECK(tokenizer->encode(texts[i]) == ids[i]));
     CHECK(tokenizer->decode(ids[0]) == texts[0]);
-    CHECK(tokenizer->marks_before() == std::vector<std::int32_t>{1});
+    CHECK(tokenizer->tokens_before() == std::vector<std::int32_t>{1});
     CHECK(model->config.begin_token == 1);
     CHECK(model->config.end_tokens == std::vector<std::int32_t>{2});
-    CHECK(tokenizer->chat->marks.at("eos_token") == "</s>");
+    CHECK(tokenizer->chat->special_tokens.at("eos_token") == "</s>");
     CHECK(tokenizer->is_special(281));
     CHECK_FALSE(tokenizer->is_special(282));
     const ConstArray<float> logits = model->forward(row_of(ids[0])).value().contiguous();

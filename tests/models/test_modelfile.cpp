@@ -24,7 +24,7 @@ TEST_CASE("modelfile: where the system's message goes, and none where Go's templ
         "{% if messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nBe kind.<|im_end|>\n' }}{% endif %}";
     CHECK(modelfile_of(by_default + kChatMl) ==
           with_template(kSystem + "{{ else }}<|im_start|>system\nBe kind.<|im_end|>\n{{ end }}" + kMessages + kReply));
-    const std::string gemma =  // as Gemma 3's, with other marks
+    const std::string gemma =  // as Gemma 3's, with other special_tokens
         "{% if messages[0]['role'] == 'system' %}{% set first = messages[0]['content'] + '\n\n' %}{% set rest = "
         "messages[1:] %}{% else %}{% set first = '' %}{% set rest = messages %}{% endif %}{% for m in rest %}{{ "
         "'<|im_start|>' + m['role'] + '\n' + (first if loop.first else '') + m['content'] | trim + '<|im_end|>\n' }}{% "

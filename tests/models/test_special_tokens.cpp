@@ -23,12 +23,12 @@ data::BpeSpec tokens_of_reference(const Ids& before = {}, const Ids& after = {})
     const auto names = reference("gguf/special_tokens.json")["tokens"].get<std::vector<std::string>>();
     for (std::size_t i = 0; i < names.size(); ++i)
         spec.added.push_back({.content = names[i], .id = static_cast<std::int32_t>(300 + i)});
-    const auto marks = [&](const Ids& ids) {
-        std::vector<data::TextMark> all;
+    const auto special_tokens = [&](const Ids& ids) {
+        std::vector<data::SpecialToken> all;
         for (const std::int32_t id : ids) all.push_back({names.at(static_cast<std::size_t>(id - 300)), {id}});
         return all;
     };
-    spec.before = marks(before), spec.after = marks(after);
+    spec.before = special_tokens(before), spec.after = special_tokens(after);
     return spec;
 }
 

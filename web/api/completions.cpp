@@ -35,7 +35,7 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
         if (text->empty()) return prompt;
         const std::vector<std::int32_t> plain = model.tokenizer->encode_plain(*text);
-        ids = model.tokenizer->marks_before();
+        ids = model.tokenizer->tokens_before();
         ids.insert(ids.end(), plain.begin(), plain.end());
     } else {
         ids = std::get<std::vector<std::int32_t>>(prompt);

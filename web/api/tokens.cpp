@@ -17,7 +17,7 @@ ordered_json tokenize(const Fields& request, const data::Tokenizer& tokenizer) {
     request.refuse_others();
     std::vector<std::int32_t> ids = parse_special ? tokenizer.encode(*content) : tokenizer.encode_plain(*content);
     if (add_special) {
-        const auto before = tokenizer.marks_before(), after = tokenizer.marks_after();
+        const auto before = tokenizer.tokens_before(), after = tokenizer.tokens_after();
         ids.insert(ids.begin(), before.begin(), before.end());
         ids.insert(ids.end(), after.begin(), after.end());
     }

@@ -194,9 +194,9 @@ std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins)
     return joins_ ? bytes : decoded(std::move(tokens), spec_.decoder, begins);
 }
 
-std::vector<std::int32_t> BpeTokenizer::marks(const std::vector<TextMark>& marks) {
+std::vector<std::int32_t> BpeTokenizer::ids_of(const std::vector<SpecialToken>& special_tokens) {
     std::vector<std::int32_t> ids;
-    for (const TextMark& mark : marks) ids.insert(ids.end(), mark.ids.begin(), mark.ids.end());
+    for (const SpecialToken& mark : special_tokens) ids.insert(ids.end(), mark.ids.begin(), mark.ids.end());
     return ids;
 }
 

@@ -22,10 +22,10 @@ namespace inkling::data {
 inline constexpr char end_of_text_token[] = "<|endoftext|>";
 
 // A token that post-processing adds before or after a text, such as Llama 3's <|begin_of_text|>.
-struct TextMark {
+struct SpecialToken {
     std::string name;
     std::vector<std::int32_t> ids;
-    bool operator==(const TextMark&) const = default;
+    bool operator==(const SpecialToken&) const = default;
 };
 
 // The content of a tokenizer.json.
@@ -33,7 +33,7 @@ struct BpeSpec : BpeModelSpec {
     std::vector<NormalizerStep> normalizer = {};
     PreTokenizerSpec pre_tokenizer = {};
     std::vector<AddedToken> added = {};
-    std::vector<TextMark> before = {}, after = {};
+    std::vector<SpecialToken> before = {}, after = {};
     std::vector<DecoderStep> decoder = {{}};  // ByteLevel
     bool operator==(const BpeSpec&) const = default;
 };
@@ -60,8 +60,8 @@ class BpeTokenizer final : public Tokenizer {
     std::string to_json() const override;
     TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override;
-    std::vector<std::int32_t> marks_before() const override { return marks(spec_.before); }
-    std::vector<std::int32_t> marks_after() const override { return marks(spec_.after); }
+    std::vector<std::int32_t> tokens_before() const override { return ids_of(spec_.before); }
+    std::vector<std::int32_t> tokens_after() const override { return ids_of(spec_.after); }
 
     const BpeSpec& spec() const { return spec_; }
 
@@ -81,7 +81,7 @@ class BpeTokenizer final : public Tokenizer {
     void encode_tasks(std::span<const Task> tasks, const TakeIds& take) const;
     std::size_t cut(std::string_view normalized, std::size_t from) const;
     std::string decode(std::span<const std::int32_t> ids, bool begins) const;
-    static std::vector<std::int32_t> marks(const std::vector<TextMark>& marks);
+    static std::vector<std::int32_t> ids_of(const std::vector<SpecialToken>& special_tokens);
 
     BpeSpec spec_;
     AddedTokens added_;

@@ -147,10 +147,10 @@ void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
     for_each_step(part, "processors", [&](const std::string& type, const json& step, const formats::JsonObject&) {
         if (type == "ByteLevel") return;  // it only sets offsets, which Inkling does not use
         if (type != "TemplateProcessing") return refusals.add("post_processor of type " + shown_type(step));
-        const json &single = at_or_null(step, "single"), &marks = at_or_null(step, "special_tokens");
+        const json &single = at_or_null(step, "single"), &special_tokens = at_or_null(step, "special_tokens");
         check<BadInput>(single.is_array() && single.size() <= max_steps,
                         "{}: single must be a list of at most {} parts", shown_type(step), max_steps);
-        std::vector<TextMark> before, after;
+        std::vector<SpecialToken> before, after;
         bool text = false;
         for (const json& piece : single) {
             const json &sequence = at_or_null(piece, "Sequence"), &mark = at_or_null(piece, "SpecialToken");
@@ -160,13 +160,13 @@ void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
             }
             const json& name = at_or_null(mark, "id");
             check<BadInput>(
-                name.is_string() && at_or_null(marks, name.get_ref<const std::string&>().c_str()).is_object(),
+                name.is_string() && at_or_null(special_tokens, name.get_ref<const std::string&>().c_str()).is_object(),
                 "{}: a part of single is neither the text nor one of its special_tokens: {}", shown_type(step),
                 quote(piece));
-            const json& ids = at_or_null(marks[name.get<std::string>()], "ids");
+            const json& ids = at_or_null(special_tokens[name.get<std::string>()], "ids");
             check<BadInput>(ids.is_array() && ids.size() <= max_steps, "{}: ids of {} must be a list", shown_type(step),
                             quote(name));
-            TextMark& added = (text ? after : before).emplace_back();
+            SpecialToken& added = (text ? after : before).emplace_back();
             added.name = name.get<std::string>();
             for (const json& id : ids) {
                 check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < 0x7FFFFFFF, "{}: {} has the id {}",

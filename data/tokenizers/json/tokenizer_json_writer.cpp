@@ -91,26 +91,26 @@ ordered_json steps_json(const char* list, const std::vector<Step>& steps) {
 ordered_json post_processor_json(const BpeSpec& spec) {
     const ordered_json bytes = spec.byte_letters ? byte_level_json() : ordered_json();
     if (spec.before.empty() && spec.after.empty()) return bytes;
-    ordered_json marks = ordered_json::object(), single = ordered_json::array(), pair = ordered_json::array();
+    ordered_json special_tokens = ordered_json::object(), single = ordered_json::array(), pair = ordered_json::array();
     for (const auto& [type, text] : {std::pair(0, "A"), std::pair(1, "B")}) {
         const auto add = [&, t = type](const char* kind, const std::string& name) {
             const ordered_json piece = {{kind, {{"id", name}, {"type_id", t}}}};
             if (t == 0) single.push_back(piece);
             pair.push_back(piece);
         };
-        const auto add_marks = [&](const std::vector<TextMark>& list) {
-            for (const TextMark& mark : list) {
+        const auto add_special_tokens = [&](const std::vector<SpecialToken>& list) {
+            for (const SpecialToken& mark : list) {
                 const std::vector<std::string> tokens(mark.ids.size(), mark.name);
-                marks[mark.name] = {{"id", mark.name}, {"ids", mark.ids}, {"tokens", tokens}};
+                special_tokens[mark.name] = {{"id", mark.name}, {"ids", mark.ids}, {"tokens", tokens}};
                 add("SpecialToken", mark.name);
             }
         };
-        add_marks(spec.before);
+        add_special_tokens(spec.before);
         add("Sequence", text);
-        add_marks(spec.after);
+        add_special_tokens(spec.after);
     }
     const ordered_json marked = {
-        {"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", marks}};
+        {"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special_tokens}};
     if (bytes.is_null()) return marked;
     return {{"type", "Sequence"}, {"processors", {bytes, marked}}};
 }

@@ -68,7 +68,7 @@ class GgufTokenizerReader {
             require(formats::find_invalid_utf8(*jinja) == std::string::npos, "tokenizer.chat_template is not UTF-8");
             tokenizer->chat = data::ChatSource{std::string(*jinja), {}};
             for (const auto& [name, id] : tokenizer->named.ids)
-                tokenizer->chat->marks[name + "_token"] = texts_[static_cast<std::size_t>(id)];
+                tokenizer->chat->special_tokens[name + "_token"] = texts_[static_cast<std::size_t>(id)];
         }
         return tokenizer;
     }
@@ -112,11 +112,11 @@ class GgufTokenizerReader {
     }
 
     void set_marks(data::BpeSpec& spec, bool adds_begin) const {
-        for (const auto& [name, adds, marks] :
+        for (const auto& [name, adds, special_tokens] :
              {std::tuple("bos", adds_begin, &spec.before), {"eos", false, &spec.after}}) {
             const auto id = gguf_token(file_, name, texts_.size());
             if (!id || !file_.flag(fmt::format("tokenizer.ggml.add_{}_token", name)).value_or(adds)) continue;
-            marks->push_back({std::string(texts_[static_cast<std::size_t>(*id)]), {*id}});
+            special_tokens->push_back({std::string(texts_[static_cast<std::size_t>(*id)]), {*id}});
         }
     }
 

@@ -18,7 +18,7 @@ void require(bool good, const char* what) {
 // The template's own text before each content, and behind the last.
 std::vector<std::string> around(const data::ChatSource& chat, const Messages& messages, bool for_answer) {
     formats::jinja::Text text =
-        data::render(formats::jinja::Template(chat.jinja), chat.marks, messages, {.for_answer = for_answer});
+        data::render(formats::jinja::Template(chat.jinja), chat.special_tokens, messages, {.for_answer = for_answer});
     std::ranges::sort(text.spans, {}, &formats::jinja::Span::begin);
     std::vector<std::string> parts;
     std::size_t at = 0;
@@ -63,8 +63,8 @@ std::string go_template(const data::Tokenizer& tokenizer) {
     const std::string ask = talk[2].substr(end.size());
     require(talk[0].ends_with(ask), "its first question stands elsewhere than the others");
     // Ollama adds the token that begins a text where the model's file says so.
-    const auto bos = chat.marks.find("bos_token");
-    const std::string begin = bos == chat.marks.end() || tokenizer.marks_before().empty() ? "" : bos->second;
+    const auto bos = chat.special_tokens.find("bos_token");
+    const std::string begin = bos == chat.special_tokens.end() || tokenizer.tokens_before().empty() ? "" : bos->second;
     require(begin.empty() || !ask.starts_with(begin), "a token that begins texts stands before each question");
     const std::string usual = without(begin, talk[0].substr(0, talk[0].size() - ask.size()));
     std::string first, joined, set;

@@ -55,12 +55,12 @@ TEST_CASE("tokenizers of families: ids and texts of the tokenizers library", "[d
             CHECK(t->encode_plain(text) == ids_of(sample.value("plain", sample["ids"])));
             plain += sample.contains("plain");
         }
-        std::vector<std::int32_t> marked = t->marks_before();
+        std::vector<std::int32_t> marked = t->tokens_before();
         for (const std::int32_t id : t->encode("ab")) marked.push_back(id);
-        for (const std::int32_t id : t->marks_after()) marked.push_back(id);
+        for (const std::int32_t id : t->tokens_after()) marked.push_back(id);
         INFO(name);
-        CHECK_ALL(marked == ids_of(entry["marked"]), again->marks_before() == t->marks_before());
-        CHECK(again->marks_after() == t->marks_after());
+        CHECK_ALL(marked == ids_of(entry["marked"]), again->tokens_before() == t->tokens_before());
+        CHECK(again->tokens_after() == t->tokens_after());
     }
     CHECK(plain >= 10);  // a text that spells a special token need not have it
 }
@@ -70,7 +70,7 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
     for (const auto& [name, entry] : families()["tokenizers"].items()) {
         INFO(name);
         const auto t = tokenizer_of(name);
-        const auto before = t->marks_before(), after = t->marks_after(), text = t->encode("ab");
+        const auto before = t->tokens_before(), after = t->tokens_after(), text = t->encode("ab");
         std::vector<std::int32_t> expected;
         const auto add = [&](const std::vector<std::int32_t>& ids) {
             expected.insert(expected.end(), ids.begin(), ids.end());

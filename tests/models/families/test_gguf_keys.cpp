@@ -171,8 +171,8 @@ TEST_CASE("gguf keys: ids, marks around a text and its ends are llama.cpp's", "[
         }
         const auto tokenizer = models::read_gguf_tokenizer(file);
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            std::vector<std::int32_t> ids = tokenizer->marks_before();
-            for (const auto& part : {tokenizer->encode(texts[i]), tokenizer->marks_after()})
+            std::vector<std::int32_t> ids = tokenizer->tokens_before();
+            for (const auto& part : {tokenizer->encode(texts[i]), tokenizer->tokens_after()})
                 ids.insert(ids.end(), part.begin(), part.end());
             CHECK(ids == one["llama_cpp"]["ids"][i].get<std::vector<std::int32_t>>());
         }
