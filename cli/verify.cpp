@@ -66,7 +66,7 @@ class Verification {
         for (const fs::path& folder : folders_) {
             const train::CheckedCheckpoint checkpoint = train::verify_checkpoint(folder, args_.replay.moved.init_from);
             std::error_code none;
-            const bool removed = !fs::exists(fs::symlink_status(folder, none));  // by a run, meanwhile
+            const bool removed = !fs::exists(fs::symlink_status(folder, none));  // a run may have removed it meanwhile
             if (removed && !checkpoint.problem.empty()) continue;
             lines_.say(checkpoint);
             checked_.push_back(checkpoint);
@@ -236,7 +236,7 @@ Action add_verify(CLI::App& app) {
     app.add_option("--threads", args->threads, "maximum number of threads; 0: one for each physical core");
     app.add_flag("--json", args->json, "print one JSON object per line");
     return [args] {
-        if (distributed::launched_rank() > 0) return 0;  // of mpirun's processes the first verifies, alone
+        if (distributed::launched_rank() > 0) return 0;  // under mpirun, only the first process verifies
         set_threads(args->threads);
         return Verification(*args).run();
     };

@@ -95,7 +95,7 @@ std::vector<ParameterSpec> parameters(const Architecture& a) {
 std::array<ParameterSpec, 2> adapter_parameters(const ParameterSpec& weight, std::size_t rank) {
     const std::size_t out = weight.shape[0], in = weight.shape[1];
     ParameterSpec a = weight, b = weight;
-    a.slot = Slot::lora_a, a.shape = {rank, in}, a.kind = {weight.kind.role};  // a head's learns at a head's rate
+    a.slot = Slot::lora_a, a.shape = {rank, in}, a.kind = {weight.kind.role};  // the head's adapter has the head's rate
     b.slot = Slot::lora_b, b.shape = {out, rank}, b.kind = a.kind;
     a.initial = Initial::uniform(1 / std::sqrt(static_cast<double>(in))), b.initial = Initial::constant(0);
     return {{a, b}};

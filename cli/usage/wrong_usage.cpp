@@ -13,7 +13,7 @@
 namespace inkling::cli {
 namespace {
 
-// The named command, down to `tokenize train`; the program itself if none was named.
+// The named command, such as `tokenize train`; the program itself if none was named.
 const CLI::App& named_command(const CLI::App& app) {
     const CLI::App* command = &app;
     while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -99,7 +99,7 @@ std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const
     const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);
     if (missing && !command.get_subcommands({}).empty()) return no_command(left, command);
     if (!left.empty() && (missing || dynamic_cast<const CLI::ExtrasError*>(&error)))
-        what = unknown(left, command);  // the missing flag may be misspelt there
+        what = unknown(left, command);  // this argument may be the missing flag, misspelt
     return fmt::format("{}: see {} --help", what, full_name(command));
 }
 

@@ -28,7 +28,7 @@ std::uint64_t oldest_of(const std::vector<NodePtr<T>>& targets) {
         ->order;
 }
 
-// While the gradient of an op is computed by other ops, these record nothing and are part of the op in profiles.
+// While other ops compute the gradient of an op, they record nothing, and profiles count them as part of that op.
 struct InsideOp {
     NoGrad no_grad;
     DetectAnomaly::Pause pause;
@@ -96,7 +96,7 @@ void GraphRun<T>::step(const NodePtr<T>& node) {
     if (records()) return by_ops(node);
     Node<T>& sum = accumulator(*node);
     if (!sum.has_grad) return;
-    if (&sum != node.get()) return by_arrays(node, sum.grad);  // a target keeps its gradient, which flows on
+    if (&sum != node.get()) return by_arrays(node, sum.grad);  // a target keeps its gradient and passes it on
     node->has_grad = false;
     by_arrays(node, std::move(node->grad));
 }

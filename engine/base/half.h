@@ -1,5 +1,5 @@
 // 16-bit floats, and float32: bfloat16 (8 exponent bits, 7 of fraction) and f16 (IEEE half: 5 and 10).
-// Widening is exact for every pattern. Narrowing rounds to nearest, ties to even; too large numbers become infinity.
+// Widening is exact for every pattern. Narrowing rounds to nearest, ties to even; too large a number becomes infinity.
 // A NaN keeps its sign and leading payload bits, so narrow(widen(x)) == x for all 65,536 patterns.
 //   std::uint16_t h = f32_to_f16(0.1f);   float x = f16_to_f32(h);
 #pragma once

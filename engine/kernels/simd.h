@@ -16,7 +16,7 @@
 #include "engine/base/portable_math.h"
 
 #ifdef __aarch64__
-// xsimd 8 only estimates quotients and roots of floats, because ARM's older CPUs need it; 64-bit ARM has instructions.
+// On ARM xsimd 8 only estimates quotients and roots of floats, as 32-bit CPUs must; 64-bit ARM has instructions.
 namespace xsimd::kernel {
 template <>
 inline batch<float, neon64> div(const batch<float, neon64>& x, const batch<float, neon64>& y,

@@ -141,7 +141,7 @@ Tensor<T> norm(const Tensor<T>& x, double p, const Axes& axes, bool keep_axes) {
     check(p > 0, "norm: expected a p above 0, got {}", p);
     if (p == 1) return sum(abs(x), axes, keep_axes);
     if (std::isinf(p)) return max(abs(x), axes, keep_axes);
-    const auto powers = [&] {  // 0 at 0, with the gradient 0: of |x|^p with p below 1 it is infinite
+    const auto powers = [&] {  // 0 at 0, with the gradient 0: that of |x|^p is infinite if p < 1
         const MaskArray none = xt::equal(x.value(), T{0});
         return masked_fill(pow(masked_fill(abs(x), none, 1), p), none, 0);
     };

@@ -19,7 +19,7 @@ struct BlockType;
 enum class WeightType {
     fp32,
     bf16,
-    q8_0,  // llama.cpp's: 32 numbers d q as a float16 scale d = max |x| / 127 and 32 int8 q
+    q8_0,  // llama.cpp's: a float16 scale d = max |x| / 127 and 32 int8 q, for the numbers d q
     file,  // the blocks of the file that the weights come from
 };
 
@@ -33,14 +33,14 @@ constexpr auto names(WeightType) {
 class PackedMatrix {  // a handle: copies share the numbers
   public:
     PackedMatrix() = default;
-    // weight (rows, columns), as fp32, bf16 or q8_0. q8_0 keeps float32 if the columns are not a multiple of 32.
+    // weight (rows, columns), as fp32, bf16 or q8_0. With q8_0 it stays float32 if columns is not a multiple of 32.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
     explicit PackedMatrix(const Array<BFloat16>& weight);  // as bf16, without a copy
     // Of blocks: bytes_of(row, room) returns the bytes of a row, in room or elsewhere, where they stay until it is
     // called 16 rows later. Called on several threads; columns is a multiple of the type's numbers.
     using BytesOf = std::function<const std::byte*(std::size_t row, std::byte* room)>;
     PackedMatrix(const BlockType& type, std::size_t rows, std::size_t columns, const BytesOf& bytes_of);
-    // Rounds to q8_0 the rows that `fill` writes, on several threads, a row at a time.
+    // A q8_0 matrix of the rows that `fill` writes, a row at a time, on several threads.
     static PackedMatrix q8_of_rows(std::size_t rows, std::size_t columns,
                                    const std::function<void(std::size_t row, float* out)>& fill);
 
@@ -50,7 +50,7 @@ class PackedMatrix {  // a handle: copies share the numbers
     const BlockType* blocks() const { return blocks_; }  // null for fp32 and bf16
     bool rounds() const;  // whether ops use multiply_blocks: with RoundsActivations, without gradients
     std::size_t bytes() const;
-    bool finite() const { return finite_; }  // whether all scales of blocks are
+    bool finite() const { return finite_; }  // whether all scales of the blocks are finite
 
     // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x. The bits are
     // those of the widened weights, for bf16 too; with blocks, x is rounded to 8 bits

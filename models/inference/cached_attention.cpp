@@ -9,10 +9,10 @@ namespace inkling::models {
 namespace {
 
 constexpr std::size_t W = Vec<float>::size, kVectors = Lanes<float>::vectors;
-constexpr std::size_t kAhead = 8192;            // bytes that are prefetched: the CPU's own prefetching is late
+constexpr std::size_t kAhead = 8192;            // prefetches so many bytes ahead: the CPU's own is late
 constexpr std::size_t kBlockBytes = 8192;       // of values that stay in L1 while all queries and columns go over them
 constexpr std::size_t kTile = W == 16 ? 8 : 4;  // products of a query and a key whose sums fit into registers
-constexpr std::size_t kColumnVectors = W == 8 ? 2 : 4;  // the same for values: of two queries
+constexpr std::size_t kColumnVectors = W == 8 ? 2 : 4;  // the same for values, of two queries
 
 template <class E>
 struct TypedRows {
@@ -21,7 +21,7 @@ struct TypedRows {
     const E* at(std::size_t row) const { return data + row * stride; }
 };
 
-// Calls body(rows) with the type of their numbers.
+// Calls body with the rows as TypedRows of the type that the cache stores.
 template <class Body>
 void with_type(CachedRows rows, std::size_t d, const Body& body) {
     if (rows.type == CacheType::f16)
@@ -34,7 +34,7 @@ inline void prefetch(const E* p, std::size_t ahead) {
     __builtin_prefetch(reinterpret_cast<const char*>(p) + ahead, 0, 2);
 }
 
-// A vector for several products, each of which GCC would let read it again.
+// Loads a vector that several products use. Without the asm, GCC lets each product read it again.
 inline Vec<float> in_register(const float* p) {
     Vec<float> v = Vec<float>::load_unaligned(p);
 #ifdef __x86_64__
@@ -43,7 +43,7 @@ inline Vec<float> in_register(const float* p) {
     return v;
 }
 
-// out[g][k] = the sums of q[g] . key[k] lane by lane, with the bits of simd_partial_sums.
+// out[g][k] = the sums of q[g] . key[k] lane by lane, bit for bit those of simd_partial_sums.
 template <std::size_t G, std::size_t K, bool kFirst, class E>
 inline void dot_tile(std::size_t d, const float* q, const E* const* keys, Native<float>* const (&out)[G]) {
     constexpr std::size_t L = Lanes<float>::size;
@@ -94,7 +94,7 @@ inline void dot_tile(std::size_t d, const float* q, const E* const* keys, Native
         }
 }
 
-// Scores of G queries with W keys, of which those from `rows` on repeat the last.
+// Scores of G queries with W keys. The keys from `rows` on are copies of the last real one.
 template <std::size_t G, bool kFirst, class E>
 inline void score_block(const HeadShape& head, const float* q, const E* const (&keys)[W], std::size_t rows, float scale,
                         float* scores) {
@@ -111,8 +111,8 @@ inline void score_block(const HeadShape& head, const float* q, const E* const (&
     }
 }
 
-// sums[g][i] += sum over even j of weights[g][j] values[j, i], and odd_sums over odd j: G queries, N vectors of
-// columns, which load(p) reads.
+// Adds to row 2 g of sums the products weights[g][j] values[j, i] of all even j, and to row 2 g + 1 those of odd j,
+// for G queries and N vectors of columns, which load(p) reads.
 template <std::size_t G, std::size_t N, bool kFirst, class E, class Load>
 inline void add_rows(const float* weights, std::size_t stride, TypedRows<E> values, std::size_t rows, float* sums,
                      std::size_t width, const Load& load) {
@@ -165,7 +165,7 @@ void add_block(const float* weights, std::size_t stride, TypedRows<E> values, st
     }
 }
 
-// Calls body(first, count) for two queries at a time, which share a reading of keys and values.
+// Calls body(first, count, is_first) for two queries at a time, which share one read of keys and values, or one.
 template <class Body>
 void each_pair(std::size_t queries, const Body& body) {
     std::size_t g = 0;

@@ -105,7 +105,7 @@ def refuse(place: Any, function: Any, given: tuple, named: dict[str, Any]) -> No
     found = []
     for text, doc, _ in signatures:
         if of_object and (place is not Tensor or "__init__" in text):
-            text, arguments = re.sub(r"\(self(, )?", "(", text, 1), given[1:]
+            text, arguments = re.sub(r"\(self(, )?", "(", text, count=1), given[1:]
         else:
             text, arguments = text.replace("(self", "(x: Tensor", 1), given
         problems = list(_problems(text, doc or signatures[0][1] or "", list(arguments), named))

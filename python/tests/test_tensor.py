@@ -55,7 +55,7 @@ def test_what_cannot_be_shared_is_copied():
     x = Tensor(frozen)
     x.data[0] = 5
     assert frozen[0] == 1
-    with pytest.raises(TypeError, match="numbers are required"):
+    with pytest.raises(TypeError, match="expected numbers"):
         Tensor(["a"])
 
 

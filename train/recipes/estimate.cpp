@@ -22,7 +22,7 @@
 namespace inkling::train {
 namespace {
 
-// Measured with a model.
+// What trial steps of a model measured.
 struct Measured {
     double flops_per_s = 0;
     double step = 0;        // bytes that forward and backward take
@@ -85,7 +85,7 @@ Measured measure(const TrainOptions& options, const models::ParameterFilter& ada
         data::make_sampler(data::SamplerKind::random, tokens, options.batch_size, config.block_size, options.seed);
     const auto model = std::make_unique<models::Transformer<float>>(config);
     if (options.lora_rank > 0) {
-        const bool file = options.base_precision == WeightType::file;  // the probe has no file: widened like q8_0
+        const bool file = options.base_precision == WeightType::file;  // the probe has no file: it takes q8_0 instead
         model->freeze({file ? WeightType::q8_0 : options.base_precision});
         model->adapt(options.adapter_options(), adapted, Generator{options.seed});
     }
@@ -111,7 +111,7 @@ Measured measure(const TrainOptions& options, const models::ParameterFilter& ada
         sum += seconds;
         if (i + 1 == kWarmUp) m.update = more();  // not later: the number of steps depends on the time
     }
-    // In the run, the evaluation cannot reuse the optimizer's buffers: there they have other sizes than here.
+    // In the run, the optimizer's buffers have other sizes than here, so the evaluation cannot reuse them.
     release_cached_buffers();
     last = held();
     if (eval_tokens >= 2) {  // there is a validation part
@@ -196,7 +196,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     models::Architecture small = whole ? rows : smaller(rows);
     const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
     if (!whole) {
-        // As many numbers in an activation as in the run, up to 2M: larger ones are recomputed rather than saved.
+        // Gives an activation as many numbers as in the run, up to 2M: a larger one is recomputed rather than saved.
         constexpr double kNumbers = 2 << 20;
         const double in_a_row = static_cast<double>(small.block_size * small.n_embd);
         const double numbers = std::min(kNumbers, tokens * static_cast<double>(config.n_embd));

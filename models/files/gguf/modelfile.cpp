@@ -15,7 +15,7 @@ void require(bool good, const char* what) {
     check<BadInput>(good, "--modelfile: the chat template cannot be written for Ollama: {}", what);
 }
 
-// The template's own text before each content, and behind the last.
+// The template's own text before each message's content, and after the last.
 std::vector<std::string> around(const data::ChatSource& chat, const Messages& messages, bool for_answer) {
     formats::jinja::Text text =
         data::render(formats::jinja::Template(chat.jinja), chat.special_tokens, messages, {.for_answer = for_answer});
@@ -31,7 +31,7 @@ std::vector<std::string> around(const data::ChatSource& chat, const Messages& me
     }
     require(parts.size() == messages.size(), "it does not show the contents one by one");
     parts.push_back(text.bytes.substr(at));
-    for (const std::string& part : parts)  // "{" at its end would join the {{ behind it
+    for (const std::string& part : parts)  // "{" at its end would join the {{ that follows
         require(
             part.find("{{") == std::string::npos && part.find("\"\"\"") == std::string::npos && !part.ends_with('{'),
             "it has {{ or \"\"\"");
@@ -79,7 +79,7 @@ std::string go_template(const data::Tokenizer& tokenizer) {
             first = usual + "{{ $system := .System }}";
             joined = "{{ if $system }}{{ $system }}" + told[1] + "{{ $system = \"\" }}{{ end }}";
         }
-    } catch (const BadInput&) {  // it refuses such a message
+    } catch (const BadInput&) {  // the template refuses a system message
         first = usual;
     }
     return first + "{{ range .Messages }}{{ if eq .Role \"user\" }}" + ask + joined + "{{ .Content }}" + reply +
