@@ -49,7 +49,7 @@ PAGE
 run 'build/inkling train bible.txt --max-flops 1e13 --out runs/bible'
 cat <<'PAGE'
 
-The losses are of the last tenth of the book, from the end of Acts on, which no step sees. [What `train` chooses](recipes.md) explains model and steps.
+The validation loss is that of the last tenth of the book, from the end of Acts on, which no step sees. [What `train` chooses](recipes.md) explains model and steps.
 
 ## Let it write
 PAGE
