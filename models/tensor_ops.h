@@ -1,6 +1,7 @@
 // The operations of models/decoder.h on tensors (B, T, C), with gradients: for training, evaluation and prompts.
 #pragma once
 
+#include "engine/base/interrupt.h"
 #include "engine/ops.h"
 #include "models/decoder.h"
 #include "models/transformer.h"
