@@ -54,21 +54,25 @@ void cap_row(std::size_t n, T* z, T cap, T inverse) {
     simd_map(n, z, {z}, [=](auto v) { return activation_row::softcap(v, cap, inverse); });
 }
 
-// z of a block becomes e^(z - top), with a cap times 1 - (z / c)^2. `sum`, of the blocks before, shrinks with the top.
+// z becomes g e^(z - shift), with a cap times 1 - (z / c)^2.
+template <class T>
+void weigh_row(std::size_t n, T* z, T g, T shift, T inverse_cap) {
+    const Vec<T> wide(g), s(shift), r(inverse_cap), one(T{1});
+    if (inverse_cap > 0) {
+        simd_map(n, z, {z}, [=](auto u) { return wide * portable::exp(u - s) * (one - u * r * (u * r)); });
+    } else {
+        simd_map(n, z, {z}, [=](auto u) { return wide * portable::exp(u - s); });
+    }
+}
+
+// z of a block is weighed by its row's top. `sum`, of the blocks before, shrinks with the top.
 template <class T>
 void weigh_block(const Row<T>& row, T top_before, T* z, std::size_t n, T inverse_cap, T* sum, std::size_t width) {
     if (row.top > top_before && top_before > -std::numeric_limits<T>::infinity()) {
-        const Vec<T> less(portable::exp(top_before - row.top));
-        simd_map(width, sum, {sum}, [less](auto s) { return s * less; });
+        simd_map(width, sum, {sum}, [less = Vec<T>(portable::exp(top_before - row.top))](auto s) { return s * less; });
     }
-    const Vec<T> top(row.top), r(inverse_cap), one(T{1});
-    if (row.top == -std::numeric_limits<T>::infinity()) {
-        std::fill_n(z, n, T{0});
-    } else if (inverse_cap > 0) {
-        simd_map(n, z, {z}, [=](auto v) { return portable::exp(v - top) * (one - v * r * (v * r)); });
-    } else {
-        simd_map(n, z, {z}, [=](auto v) { return portable::exp(v - top); });
-    }
+    if (row.top == -std::numeric_limits<T>::infinity()) return void(std::fill_n(z, n, T{0}));
+    weigh_row(n, z, T{1}, row.top, inverse_cap);
 }
 
 // Sums s of rows become s / l - W_target, with a cap for the target times 1 - (z / c)^2.
@@ -193,16 +197,12 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const std::type_identity_t<We
         }
         const auto at = static_cast<std::size_t>(t) - v;
         const bool hit = static_cast<std::size_t>(t) >= v && at < n;
-        const Vec<T> wide(g), l(log_sums.data()[i]);
         T target_gradient = g;
         if (cap > 0) {
             cap_row(n, row, c, inverse);
             if (hit) target_gradient *= 1 - row[at] * inverse * (row[at] * inverse);
-            const Vec<T> r(inverse), one(T{1});
-            simd_map(n, row, {row}, [=](auto u) { return wide * portable::exp(u - l) * (one - u * r * (u * r)); });
-        } else {
-            simd_map(n, row, {row}, [=](auto u) { return wide * portable::exp(u - l); });
         }
+        weigh_row(n, row, g, log_sums.data()[i], inverse_cap);
         if (hit) row[at] -= target_gradient;
     };
     auto fast = [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {

@@ -239,11 +239,12 @@ static bool certainly_fits(const TrainOptions& options, const models::Architectu
     return 2 * (needed.state_bytes + teacher_bytes(options, config)) + kEach * activations + kAny < room();
 }
 
-void fit_memory(Config& c, const models::Architecture& config, double text_tokens) {
+bool fit_memory(Config& c, const models::Architecture& config, double text_tokens) {
     TrainOptions& o = c.options;
-    if (o.checkpoint_activations || c.is_given("checkpoint-activations") || certainly_fits(o, config, text_tokens))
-        return;
+    if (certainly_fits(o, config, text_tokens)) return true;
+    if (o.checkpoint_activations || c.is_given("checkpoint-activations")) return false;
     o.checkpoint_activations = estimate(o, config, text_tokens).memory_bytes() > room();
+    return !o.checkpoint_activations;
 }
 
 void check_memory(const TrainOptions& options, const models::Architecture& config, double text_tokens) {

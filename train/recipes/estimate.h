@@ -53,7 +53,8 @@ Estimate estimate_sizes(const TrainOptions& options, const models::Architecture&
                         std::size_t processes = 1);
 
 // Chooses --checkpoint-activations, if it is not given and a run that keeps them would take more memory than there is.
-void fit_memory(Config& config, const models::Architecture& architecture, double text_tokens);
+// Returns true if the run fits as it was; otherwise check_memory() decides.
+bool fit_memory(Config& config, const models::Architecture& architecture, double text_tokens);
 
 // Throws Error, before allocating anything, if the memory that estimate() gives is not available.
 void check_memory(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);

@@ -204,8 +204,8 @@ std::optional<double> fit_recipe(const data::Tokenizer& tokenizer, data::TokenVi
     budget.vocabulary = tokenizer.vocab_size();
     budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, c);
     const models::Architecture architecture = model();
-    fit_memory(c, architecture, static_cast<double>(budget.tokens));
-    check_memory(o, architecture, static_cast<double>(budget.tokens));
+    const auto text_tokens = static_cast<double>(budget.tokens);
+    if (!fit_memory(c, architecture, text_tokens)) check_memory(o, architecture, text_tokens);
     double seconds = 0;
     if (!c.is_given("max-iters") && budget.operations == 0) {
         std::unique_ptr<models::Transformer<float>> made;

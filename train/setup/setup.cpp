@@ -120,8 +120,7 @@ class Preparation {
         if (chosen) least.choose("batch-size", least.options.batch_size, least.options.shards);
         if (chosen) least.choose("block-size", least.options.block_size, 1);
         take_shape(model, chosen || least.is_given("block-size"), least);
-        fit_memory(least, model, 0);
-        check_memory(least.options, model, 0);
+        if (!fit_memory(least, model, 0)) check_memory(least.options, model, 0);
     }
 
     // Loads a model whose weights are all trained; merges its adapter, if any.
@@ -220,8 +219,7 @@ class Preparation {
                 model ? model->config : options_.model_config(tokenizer.vocab_size());
             const auto tokens_in_all = static_cast<double>(ids.size());
             if (seconds_per_step) events_.planned(options_, architecture, tokens_in_all, *seconds_per_step);
-            fit_memory(config_, architecture, tokens_in_all);
-            check_memory(options_, architecture, tokens_in_all);
+            if (!fit_memory(config_, architecture, tokens_in_all)) check_memory(options_, architecture, tokens_in_all);
             if (options_.checkpoint_activations && !recomputes)
                 events_.note("memory is short: backward recomputes the layers (--checkpoint-activations)");
             if (!model) model = new_model(tokenizer, ids);
