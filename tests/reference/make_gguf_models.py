@@ -19,6 +19,24 @@ random = np.random.default_rng(7)
 half = lambda n: random.uniform(-0.1, 0.1, n).astype(np.float16)
 
 
+def model_file(name, family, T, C, F, H, K, epsilon, type, **sizes):
+    """A model of one layer: context T, width C, F in the feed-forward part, H heads of queries, K of keys and values."""
+    out = gguf.GGUFWriter(folder / name, family)
+    out.add_name("reference")
+    out.add_block_count(1)
+    out.add_context_length(T)
+    out.add_embedding_length(C)
+    out.add_feed_forward_length(F)
+    out.add_head_count(H)
+    out.add_head_count_kv(K)
+    for key, size in sizes.items():
+        getattr(out, "add_" + key)(size)
+    out.add_rope_freq_base(1000.0)
+    out.add_layer_norm_rms_eps(epsilon)
+    out.add_file_type(type)
+    return out
+
+
 def write(out):
     out.write_header_to_file()
     out.write_kv_data_to_file()
@@ -60,18 +78,7 @@ token_scores = [0.0] * 259 + [-float(i) for i in range(len(words))] + [0.0, 0.0]
 V, C, F, T, H, K = len(tokens), 16, 32, 32, 2, 1
 d = C // H
 path = folder / "sentence_piece.gguf"
-out = gguf.GGUFWriter(path, "llama")
-out.add_name("reference")
-out.add_block_count(1)
-out.add_context_length(T)
-out.add_embedding_length(C)
-out.add_feed_forward_length(F)
-out.add_head_count(H)
-out.add_head_count_kv(K)
-out.add_rope_dimension_count(d)
-out.add_rope_freq_base(1000.0)
-out.add_layer_norm_rms_eps(1e-5)
-out.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+out = model_file(path.name, "llama", T, C, F, H, K, 1e-5, gguf.LlamaFileType.MOSTLY_F16, rope_dimension_count=d)
 out.add_tokenizer_model("llama")
 out.add_tokenizer_pre("default")
 out.add_token_list(tokens)
@@ -103,19 +110,8 @@ logits = np.array(llama.scores[len(ids[0]) - 1], dtype=np.float64)
 random = np.random.default_rng(6)
 words = [chr(ord("a") + i) for i in range(24)]
 V, C, F, T, H, K, d = len(words), 256, 32, 32, 2, 1, 32
-out = gguf.GGUFWriter(folder / "blocks.gguf", "qwen3")
-out.add_name("reference")
-out.add_block_count(1)
-out.add_context_length(T)
-out.add_embedding_length(C)
-out.add_feed_forward_length(F)
-out.add_head_count(H)
-out.add_head_count_kv(K)
-out.add_key_length(d)
-out.add_value_length(d)
-out.add_rope_freq_base(1000.0)
-out.add_layer_norm_rms_eps(1e-6)
-out.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_K_M)
+out = model_file("blocks.gguf", "qwen3", T, C, F, H, K, 1e-6, gguf.LlamaFileType.MOSTLY_Q4_K_M, key_length=d,
+                 value_length=d)
 out.add_quantization_version(gguf.GGML_QUANT_VERSION)
 out.add_tokenizer_model("rwkv")
 out.add_token_list(words)
