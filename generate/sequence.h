@@ -60,16 +60,16 @@ class Sequence {
     // its context. After generation has begun or finished, this starts a new turn of up to max_tokens.
     void add(std::span<const std::int32_t> tokens);
 
-    // The same for text, which may be far longer than the context; of earlier tokens each is kept once, for the repeat
-    // penalty. The first text follows the tokenizer's tokens_before. An empty text continues what is there; at the
-    // start, and after an end of text, it adds the beginning of a text: those tokens, else the end of another text, if
+    // The same for text, which may be far longer than the context; each earlier token is kept once, for the repeat
+    // penalty. The first text follows the tokenizer's tokens_before. An empty text continues the present one. At the
+    // start, and after an end of text, an empty text adds what begins a text: tokens_before, else the end of text, if
     // the model was trained so, else a line end, else the first token. Throws BadInput where the tokenizer does.
     void add(std::string_view text);
 
     void limit(std::size_t max_tokens);  // changes the option, before the first token
     void prefill();                      // processes the prompt now, so that fork() need not
     bool prefill_piece();                // processes its next kPromptPiece tokens; false: no token is left
-    // Whether the context is full, so that the next token needs a part of it to be processed again, by prefill_piece().
+    // Whether the context is full: prefill_piece() must then process a part of it again before the next token.
     bool reads_again() const { return !has_logits_ && tokens_.size() - begin_ > model_->config().block_size; }
     Sequence fork(std::uint64_t sample) const&;  // a copy that continues as `sample` of the seed
     // The same, with this text's own cache: this text can be asked, but not continued.

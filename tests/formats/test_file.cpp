@@ -77,7 +77,7 @@ TEST_CASE("file: anything but a regular file is refused by name, and so is one t
     CHECK(MappedFile(path).size() > 1 << 30);  // those that are mapped may be larger than memory
 }
 
-TEST_CASE("file: what is there, holes in it, and a copy of a mapped file", "[data]") {
+TEST_CASE("file: its contents, its holes, and a copy of a mapped file", "[data]") {
     const Folder dir;
     write_file_atomic(dir.path / "file", "x");
     CHECK_ALL(is_there(dir.path), is_folder(dir.path), is_there(dir.path / "file"), !is_folder(dir.path / "file"));

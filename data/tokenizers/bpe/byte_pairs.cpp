@@ -23,7 +23,7 @@ const BytePairs::Slot& BytePairs::find(std::int32_t left, std::int32_t right) co
     return slots_[i];  // the empty slot has no_rank
 }
 
-// Merges the symbols from index `first` to the end, at most longest_short of them, in O(n^2) time.
+// Merges at most longest_short symbols, those from index `first` to the end, in O(n^2) time.
 void BytePairs::merge_last(std::size_t first, std::vector<std::int32_t>& ids) const {
     std::array<std::uint32_t, longest_short> rank;  // rank[i]: the rank of the merge of symbols i and i + 1
     std::size_t size = ids.size() - first;

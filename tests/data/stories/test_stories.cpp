@@ -22,7 +22,8 @@ const std::string story =
     "Rosa "
     "thanked the gentle deer. That night Rosa slept very well.";
 
-TEST_CASE("stories: a seed's text parses in one way, and has the sizes and figures that are told", "[data][stories]") {
+TEST_CASE("stories: a seed's text parses in only one way, and has the documented sizes and figures",
+          "[data][stories]") {
     const std::string text = generate_stories(1337, 10'000);
     CHECK_ALL(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782, generate_stories(1337, 20'000).starts_with(text));
     CHECK(generate_stories(1338, 10'000) != text);
